@@ -1,0 +1,88 @@
+"""What one registry entry is. The facts are in the TOML and CSV files beside this module; loading is loader.py's."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
+
+
+class Entry(BaseModel):
+    """Base of all entries: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: str
+    aliases: tuple[str, ...] = Field(default=(), strict=False)
+
+
+class Gpu(Entry):
+    """One GPU product, or the CPU host that stands in for one.
+
+    ``memory_gib`` is per GPU; ``all_in_kw`` is data-centre power per GPU (host, network, cooling) in kW,
+    None where no source is known; ``formats`` are the number formats that the hardware computes in.
+    A retired GPU keeps its partitions and pages.
+    """
+
+    vendor: Literal["NVIDIA", "AMD", "Intel", "any"]
+    architecture: str
+    memory_gib: float | None = None
+    all_in_kw: float | None = None
+    all_in_kw_source: str | None = None
+    formats: tuple[str, ...] = Field(strict=False)
+    retired: bool = False
+
+
+class Model(Entry):
+    """One model, whatever the checkpoint's number format."""
+
+    vendor: str
+
+
+class Engine(Entry):
+    """One serving engine or wrapper. ``family`` is the engine that computes under a wrapper."""
+
+    family: Slug
+
+
+class Workload(Entry):
+    """One workload. ``percentile`` is the default percentile of its points, pages and wording.
+
+    ``input_len_tok`` and ``output_len_tok`` are None for agentic workloads. ``rank`` orders a page's
+    sections: the lowest rank with a point is the page's own workload.
+    """
+
+    kind: Literal["agentic", "fixed_length"]
+    percentile: Literal[50, 90]
+    input_len_tok: int | None = None
+    output_len_tok: int | None = None
+    rank: int
+    description: str
+
+
+class Tier(Entry):
+    """One price tier. ``rank`` orders tables; the lowest rank is the headline's tier."""
+
+    rank: int
+    description: str
+
+
+class Price(BaseModel):
+    """One rate of one GPU and tier from ``valid_from`` until the day before ``valid_to`` (None: still valid)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    gpu: Slug
+    tier: Slug
+    usd_per_gpu_hour: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
+    valid_from: dt.date
+    valid_to: dt.date | None
+    source: Annotated[str, Field(min_length=1)]
+
+    @property
+    def price_id(self) -> str:
+        """gpu/tier/valid_from: names the row wherever a cost was computed from it."""
+        return f"{self.gpu}/{self.tier}/{self.valid_from}"

@@ -1,0 +1,34 @@
+"""The registry files that ship beside the code, loaded once. The only place of the domain that reads them."""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+
+from pipeline.registry.entries import Engine, Gpu, Model, Price, Tier, Workload
+from pipeline.registry.loader import parse_entries, parse_prices
+from pipeline.registry.registry import Registry
+
+
+def shipped_text(file: str) -> str:
+    """The text of one file of this package."""
+    return resources.files("pipeline.registry").joinpath(file).read_text(encoding="utf-8")
+
+
+@functools.cache
+def shipped_registry() -> Registry:
+    """The registry of this checkout. Raises RegistryError."""
+    return Registry(
+        gpus=parse_entries(shipped_text("gpus.toml"), Gpu, "gpus.toml"),
+        models=parse_entries(shipped_text("models.toml"), Model, "models.toml"),
+        engines=parse_entries(shipped_text("engines.toml"), Engine, "engines.toml"),
+        workloads=parse_entries(shipped_text("workloads.toml"), Workload, "workloads.toml"),
+        tiers=parse_entries(shipped_text("tiers.toml"), Tier, "tiers.toml"),
+    )
+
+
+@functools.cache
+def shipped_prices() -> tuple[Price, ...]:
+    """The price book of this checkout. Raises PriceError."""
+    registry = shipped_registry()
+    return parse_prices(shipped_text("prices.csv"), "prices.csv", gpus=registry.gpus, tiers=registry.tiers)

@@ -1,0 +1,1 @@
+"""The single source of column truth: name, type, unit, description. One module a table."""
