@@ -24,6 +24,11 @@ class Registry:
     workloads: Mapping[str, Workload]
     tiers: Mapping[str, Tier]
 
+    @property
+    def agentic_workloads(self) -> tuple[str, ...]:
+        """Slugs of the agentic workloads: there the speculative method is a point's, not a series'."""
+        return tuple(slug for slug, workload in self.workloads.items() if workload.kind == "agentic")
+
     def gpu_slug(self, spelling: str) -> str | None:
         """The GPU a result file means, or None.
 

@@ -70,7 +70,7 @@ POINTS = Table(
         text("run_id", "the run that the point came from; one curve is one run", nullable=False),
         day("run_date", "UTC day of the run", nullable=False),
         instant("run_started_at", "start of the run; null where not said"),
-        count("attempt", "1 for the first row of this identity on this day, then 2, 3, …, by start and source", nullable=False),
+        count("attempt", "1 for the first row of this identity on this day, then 2, 3, …", nullable=False),
         flag("valid", "true when no reason speaks against the point", nullable=False),
         texts("reasons", "reason codes of an invalid point (pipeline/measure/validity.py)"),
         texts("notes", "what a reader should know and that does not invalidate the point"),

@@ -1,0 +1,10 @@
+-- The costs whose price holds on one day.
+--
+-- grain    one reading of one curve priced by the one row of its GPU and tier that holds on $as_of
+-- in       all_costs: COSTS
+--          $as_of: the day
+-- columns  COSTS, unchanged
+-- order    curve_id, reading, target_tok_s_user, tier, valid_from; applied by the runner
+SELECT *
+FROM all_costs
+WHERE valid_from <= $as_of::DATE AND (valid_to IS NULL OR valid_to > $as_of::DATE)
