@@ -1,0 +1,49 @@
+"""The tables of one GPU, split into one PairInput a model. What a page is built from is inputs.py's."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.pages.inputs import PairInput
+from pipeline.registry.registry import Registry
+
+
+@dataclass(frozen=True)
+class GpuInput:
+    """One GPU: as PairInput, but with the rows of all its models."""
+
+    gpu: str
+    points: pa.Table
+    knots: pa.Table
+    frontier: pa.Table
+    across: pa.Table
+    costs: pa.Table
+    prices: pa.Table
+    registry: Registry
+    as_of: dt.date
+
+
+def pairs(gpu: GpuInput) -> Iterator[PairInput]:
+    """One input for every model that has a point on the GPU, by slug."""
+    for model in sorted(set(gpu.points["model"].to_pylist())):
+        yield PairInput(
+            model=model,
+            gpu=gpu.gpu,
+            points=_of(gpu.points, model),
+            knots=_of(gpu.knots, model),
+            frontier=_of(gpu.frontier, model),
+            across=_of(gpu.across, model),
+            costs=_of(gpu.costs, model),
+            prices=gpu.prices,
+            registry=gpu.registry,
+            as_of=gpu.as_of,
+        )
+
+
+def _of(table: pa.Table, model: str) -> pa.Table:
+    return table.filter(pc.equal(table["model"], model))
