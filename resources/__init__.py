@@ -1,0 +1,1 @@
+"""Everything outside: one module an outside thing, domain types in and out."""

@@ -1,0 +1,73 @@
+"""raw_results: everything that was measured or imported for one GPU on one run date, in one schema."""
+
+from collections.abc import Callable
+
+import dagster as dg
+import pyarrow as pa
+
+from assets.evidence import blocking, column_schema, data_version, promise
+from pipeline.cell import parse_cell
+from pipeline.measure import checks, validity
+from pipeline.measure.attempts import number_attempts
+from pipeline.partitions import cell_partitions
+from pipeline.tables.points import POINTS
+from pipeline.tables.requests import REQUESTS
+from resources.import_store import ImportStore
+from resources.result_store import ResultStore, Stored
+
+RAW = "raw"
+
+CHECKS: dict[str, tuple[str, Callable[[pa.Table], list[str]]]] = {
+    "schema": ("columns, types and nulls as in pipeline/tables/points.py", lambda p: checks.schema_kept(POINTS, p)),
+    "identity_unique": ("no two rows share identity and attempt", checks.identity_unique),
+    "outcomes_add_up": ("requested = successful + failed + cancelled", checks.outcomes_add_up),
+    "units_plausible": (
+        f"TTFT within {validity.TTFT_BOUNDS_S} s, TPOT within {validity.TPOT_BOUNDS_S} s, "
+        f"throughput up to {validity.MAX_THROUGHPUT_TOK_S_GPU:,.0f} tok/s/GPU",
+        checks.units_plausible,
+    ),
+}
+
+
+@dg.asset(
+    partitions_def=cell_partitions,
+    deps=["imported_results"],
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    group_name="raw",
+    kinds={"python", "parquet"},
+    metadata=column_schema(POINTS, REQUESTS),
+    check_specs=blocking("raw_results", *CHECKS),
+    description="Points and requests of one GPU on one run date, one Parquet file per table, with a manifest.",
+)
+def raw_results(
+    context: dg.AssetExecutionContext, import_store: ImportStore, result_store: ResultStore
+) -> dg.MaterializeResult:
+    """One row of ``points`` is one operating point, valid or not; one row of ``requests`` is one request."""
+    written: list[Stored] = []
+    violations: dict[str, list[str]] = {name: [] for name in CHECKS}
+    totals = {"n_points": 0, "n_invalid_points": 0}
+    for key in context.partition_keys:
+        cell = parse_cell(key)
+        imported = import_store.read(cell)
+        points = number_attempts(imported.points)
+        files = [
+            result_store.write(RAW, cell, POINTS, points),
+            result_store.write(RAW, cell, REQUESTS, imported.requests),
+        ]
+        result_store.write_manifest(RAW, cell, files, imported.sources)
+        counts = _counts(points) | {"n_requests": imported.requests.num_rows, "n_files": len(imported.sources)}
+        context.add_asset_metadata({**counts, "path": str(files[0].path)}, partition_key=key)
+        written += files
+        for name, (_, violated) in CHECKS.items():
+            violations[name] += violated(points)
+        totals = {name: totals[name] + counts[name] for name in totals}
+    return dg.MaterializeResult(
+        metadata={f"total_{name}": n for name, n in totals.items()},
+        data_version=data_version(f.sha256 for f in written),
+        check_results=[promise(name, violations[name], CHECKS[name][0]) for name in CHECKS],
+    )
+
+
+def _counts(points: pa.Table) -> dict[str, int]:
+    n_valid = sum(points["valid"].to_pylist())
+    return {"n_points": points.num_rows, "n_invalid_points": points.num_rows - n_valid}

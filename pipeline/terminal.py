@@ -1,0 +1,50 @@
+"""Pages and prices as terminal tables. Numbers are formatted as on the pages (pages/formats.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.table import Table
+
+from pipeline.pages.formats import throughput, usd_mtok
+from pipeline.pages.page import LadderRow, Page
+from pipeline.registry.entries import Price
+
+
+def ladder_table(page: Page) -> Table:
+    """The at_least ladder of a page section: one row a speed target, one cost column a tier."""
+    tiers = [cost.tier for cost in page.costs]
+    table = _table("tok/s/user", "tok/s/GPU", *(f"$/Mtok {tier}" for tier in tiers), "engine", "precision", "basis")
+    for row in page.ladder:
+        table.add_row(*_cells(row, tiers))
+    return table
+
+
+def _cells(row: LadderRow, tiers: list[str]) -> list[str]:
+    reading = row.at_least
+    costs = reading.cost_usd_mtok or {}
+    return [
+        f"≥ {row.target_tok_s_user:g}",
+        "–" if reading.throughput_tok_s_gpu is None else throughput(reading.throughput_tok_s_gpu),
+        *("–" if tier not in costs else usd_mtok(costs[tier]) for tier in tiers),
+        reading.engine or "–",
+        reading.precision or "–",
+        reading.reason or reading.basis,
+    ]
+
+
+def price_rows(prices: Iterable[Price]) -> Table:
+    """Price rows as a table."""
+    table = _table("gpu", "tier", "USD/GPU/h", "from", "to", "source")
+    for p in prices:
+        end = str(p.valid_to) if p.valid_to else ""
+        table.add_row(p.gpu, p.tier, f"{p.usd_per_gpu_hour:.2f}", str(p.valid_from), end, p.source)
+    return table
+
+
+def _table(*columns: str) -> Table:
+    """A table whose cells break into lines instead of losing text on a narrow terminal."""
+    table = Table()
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
