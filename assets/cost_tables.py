@@ -39,15 +39,16 @@ def cost_tables(
     cells = [parse_cell(key) for key in context.partition_keys]
     books = prices.tables({cell.gpu for cell in cells})
     book = pa.concat_tables(books.values())
-    readings = pa.concat_tables(result_store.read(FRONTIER, cell, READINGS) for cell in cells)
+    readings = warehouse.read(READINGS, result_store.existing(FRONTIER, cells, READINGS))
     with warehouse.connect() as connection:
         costs = price_readings(connection, readings, book)
-    priced, written = by_cell(costs), []
-    for cell in cells:
-        written.append(result_store.write(COST, cell, COSTS, priced.get(cell, COSTS.empty())))
-        context.add_asset_metadata({"n_costs": written[-1].n_rows}, partition_key=cell.key)
+    priced = by_cell(costs)
+    written = [result_store.write(COST, cell, COSTS, priced.get(cell, COSTS.empty())) for cell in cells]
     return dg.MaterializeResult(
-        metadata={"price_versions": dg.MetadataValue.json({gpu: version_of(book) for gpu, book in books.items()})},
+        metadata={
+            "n_costs_of_run": costs.num_rows,
+            "price_versions": dg.MetadataValue.json({gpu: version_of(book) for gpu, book in books.items()}),
+        },
         data_version=data_version(f.sha256 for f in written),
         check_results=[
             promise(

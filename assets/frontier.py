@@ -36,8 +36,7 @@ def frontier(
 ) -> dg.MaterializeResult:
     """One row of ``knots`` is one frontier point of one curve; one row of ``readings`` is one curve at one target."""
     cells = [parse_cell(key) for key in context.partition_keys]
-    raw = [path for path in (result_store.path(RAW, cell, POINTS) for cell in cells) if path.exists()]
-    with warehouse.over(POINTS, raw) as connection:
+    with warehouse.over(POINTS, result_store.existing(RAW, cells, POINTS)) as connection:
         curves = derive_curves(connection, shipped_registry().agentic_workloads)
         strangers = knots_are_rows(curves.knots, connection.table(POINTS.name).to_arrow_table())
     knots, readings, written = by_cell(curves.knots), by_cell(curves.readings), []

@@ -10,6 +10,7 @@ from assets.evidence import blocking, data_version, markdown_table, promise
 from assets.frontier import FRONTIER
 from assets.raw_results import RAW
 from pipeline.automation import FOLLOW_COSTS
+from pipeline.cell import GpuRun
 from pipeline.cost.price_book import prices_as_of
 from pipeline.cost.price_readings import costs_as_of
 from pipeline.frontier.across import combined_frontier, newest_curves, page_points, read_across
@@ -27,7 +28,7 @@ from resources.clock import Clock
 from resources.page_store import PageStore
 from resources.price_book import PriceBook
 from resources.result_store import ResultStore
-from resources.warehouse import Warehouse
+from resources.warehouse import Warehouse, read_files
 
 
 class PageRequest(dg.Config):
@@ -77,17 +78,19 @@ def page_data(
 
 
 def _inputs(gpu: str, as_of: dt.date, store: ResultStore, warehouse: Warehouse, prices: PriceBook) -> GpuInput:
-    knots = store.read_gpu(FRONTIER, gpu, KNOTS)
     with warehouse.connect() as connection:
+        knots = newest_curves(connection, read_files(connection, KNOTS, store.paths(FRONTIER, gpu, KNOTS)))
+        points = read_files(connection, POINTS, store.paths(RAW, gpu, POINTS))
+        cells = [GpuRun(gpu, day) for day in sorted(set(knots["run_date"].to_pylist()))]
+        readings = read_files(connection, READINGS, store.existing(FRONTIER, cells, READINGS))
+        costs = read_files(connection, COSTS, store.existing(COST, cells, COSTS))
         return GpuInput(
             gpu=gpu,
-            points=page_points(
-                connection, store.read_gpu(RAW, gpu, POINTS), knots, shipped_registry().agentic_workloads
-            ),
-            knots=newest_curves(connection, knots),
+            points=page_points(connection, points, knots, shipped_registry().agentic_workloads),
+            knots=knots,
             frontier=combined_frontier(connection, knots),
-            across=read_across(connection, knots, store.read_gpu(FRONTIER, gpu, READINGS)),
-            costs=costs_as_of(connection, store.read_gpu(COST, gpu, COSTS), as_of),
+            across=read_across(connection, knots, readings),
+            costs=costs_as_of(connection, costs, as_of),
             prices=prices_as_of(prices.tables([gpu])[gpu], as_of),
             registry=shipped_registry(),
             as_of=as_of,

@@ -24,6 +24,7 @@ from resources.page_store import PageStore
 from resources.progress import Progress
 from resources.result_store import ResultStore
 from resources.site import Site, files_in, html_in, write_files
+from resources.warehouse import Warehouse
 
 DOWNLOADS = {
     POINTS: (RAW, "points"),
@@ -42,7 +43,7 @@ DOWNLOADS = {
     description="The static site: run pages, overview, downloads. Swapped in whole; a failed build leaves the old one.",
 )
 def site(
-    page_store: PageStore, result_store: ResultStore, publisher: Site, progress: Progress
+    page_store: PageStore, result_store: ResultStore, warehouse: Warehouse, publisher: Site, progress: Progress
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult]:
     """One materialization is one folder, complete, whose links all lead somewhere."""
     facts = SiteFacts(base_url=publisher.base_url or None)
@@ -51,7 +52,7 @@ def site(
         for sections in progress.over(pages, "rendering pages"):
             write_files(folder, pair_files(sections, facts))
         write_files(folder, site_files(pages, facts))
-        write_downloads(folder / "data", _downloads(result_store))
+        write_downloads(folder / "data", _downloads(result_store, warehouse))
         dead = dead_links(html_in(folder), files_in(folder))
         yield promise("no_dead_link", dead, "every link inside the site leads to a file of the site")
         if dead:
@@ -62,5 +63,8 @@ def site(
     )
 
 
-def _downloads(store: ResultStore) -> dict[Table, tuple[str, pa.Table]]:
-    return {table: (file, store.read_all(stage, table)) for table, (stage, file) in DOWNLOADS.items()}
+def _downloads(store: ResultStore, warehouse: Warehouse) -> dict[Table, tuple[str, pa.Table]]:
+    return {
+        table: (file, warehouse.read(table, store.all_paths(stage, table)))
+        for table, (stage, file) in DOWNLOADS.items()
+    }

@@ -1,8 +1,8 @@
 """The Dagster instance as the command line uses it: its folder, and runs of our jobs that stay in its history."""
 
 import os
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -27,9 +27,19 @@ def prepare_instance(home: Path) -> Path:
     return folder
 
 
-def open_instance(home: Path) -> AbstractContextManager[dg.DagsterInstance]:
-    """The instance of a home folder, closed at the end of a with block."""
-    return dg.DagsterInstance.from_config(str(prepare_instance(home)))
+@contextmanager
+def open_instance(home: Path) -> Iterator[dg.DagsterInstance]:
+    """The instance of a home folder; inside the block DAGSTER_HOME names its folder, as everywhere in Dagster."""
+    before = os.environ.get("DAGSTER_HOME")
+    folder = prepare_instance(home)
+    os.environ["DAGSTER_HOME"] = str(folder)
+    try:
+        with dg.DagsterInstance.from_config(str(folder)) as instance:
+            yield instance
+    finally:
+        os.environ.pop("DAGSTER_HOME")
+        if before is not None:
+            os.environ["DAGSTER_HOME"] = before
 
 
 @dataclass(frozen=True)

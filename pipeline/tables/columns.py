@@ -69,15 +69,15 @@ class Table:
     def violations(self, table: pa.Table) -> list[str]:
         """Differences between a stored table and this schema: one sentence each, empty if none."""
         found = []
+        types = dict(zip(table.schema.names, table.schema.types, strict=True))
         for column in self.columns:
-            if column.name not in table.column_names:
+            if column.name not in types:
                 found.append(f"{self.name}.{column.name} is missing")
-            elif table.schema.field(column.name).type != column.type:
-                kind = table.schema.field(column.name).type
-                found.append(f"{self.name}.{column.name}: expected {column.type}, found {kind}")
+            elif types[column.name] != column.type:
+                found.append(f"{self.name}.{column.name}: expected {column.type}, found {types[column.name]}")
             elif not column.nullable and table.column(column.name).null_count:
                 found.append(f"{self.name}.{column.name} has {table.column(column.name).null_count} nulls")
-        found += [f"{self.name} has an unknown column {n}" for n in table.column_names if n not in self.names]
+        found += [f"{self.name} has an unknown column {name}" for name in types if name not in self.names]
         return found
 
 
