@@ -37,8 +37,8 @@ ui: $(READY) ## The Dagster UI and daemon on http://127.0.0.1:3000
 bench: $(READY) ## Measure speed as ratios within one run; writes BENCH.md
 	$(BIN)/python -m tests.bench
 
-docs: $(READY) ## Write the README's column tables from pipeline/tables
-	$(BIN)/python -m tests.project.readme_columns
+docs: $(READY) ## Write the tables of the README from pipeline/tables and BENCH.md
+	$(BIN)/python -m tests.project.readme_parts
 
 lock: $(READY) ## Write the lock file again from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv==0.13.9

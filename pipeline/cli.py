@@ -61,7 +61,10 @@ def import_results(
     max_mib: Annotated[int, typer.Option(help="Refuse files above this size.")] = 512,
     publish_after: Annotated[bool, typer.Option("--publish/--no-publish", help="Publish when done.")] = True,
 ) -> None:
-    """Read result files, derive their cells and publish. What a file says itself always wins over an option."""
+    """Read result files, derive their cells and publish. What a file says itself always wins over an option.
+
+    Exit code 1: no file could be read. 2: some could not.
+    """
     from pipeline.launch import Launch
 
     given = {"gpu": gpu, "n_gpus": gpus, "engine": engine, "precision": precision, "model": model}
@@ -74,8 +77,8 @@ def import_results(
             launch.derive(cell)
         if publish_after and cells:
             _publish(launch, sorted({cell.partition("|")[0] for cell in cells}), "")
-    if report["refusals"] and not report["n_files"]:
-        raise typer.Exit(1)
+    if report["refusals"]:
+        raise typer.Exit(2 if report["n_files"] else 1)
 
 
 def _key_value(text: str) -> tuple[str, str]:

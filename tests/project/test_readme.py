@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.project.readme_columns import README, with_columns
+from tests.project.readme_parts import README, with_parts
 
 TEXT = README.read_text(encoding="utf-8")
 BIN = Path(sys.executable).parent
@@ -28,8 +28,8 @@ def commands() -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line.startswith(".venv/bin/")]
 
 
-def test_the_column_tables_are_those_of_the_code():
-    assert with_columns(TEXT) == TEXT, "run make docs"
+def test_the_tables_are_those_of_the_code_and_of_the_last_bench():
+    assert with_parts(TEXT) == TEXT, "run make docs"
 
 
 def test_the_readme_has_no_path_of_one_machine_and_no_registry_host():
