@@ -28,7 +28,7 @@ def identity_unique(points: pa.Table) -> list[str]:
     for *identity, point_id in keys:
         other = seen.setdefault(tuple(identity), point_id)
         if other != point_id:
-            found.append(f"{point_id} and {other} have one identity and attempt")
+            found.append(f"{other} and {point_id} have one identity and attempt")
     ids = points["point_id"].to_pylist()
     return found + ([f"{len(ids) - len(set(ids))} point ids occur twice"] if len(set(ids)) < len(ids) else [])
 
