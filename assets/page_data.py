@@ -16,8 +16,9 @@ from pipeline.cost.price_readings import costs_as_of
 from pipeline.frontier.across import combined_frontier, newest_curves, page_points, read_across
 from pipeline.pages.build import build_sections
 from pipeline.pages.checks import schema_violations
+from pipeline.pages.inputs import GpuInput
 from pipeline.pages.page import Page
-from pipeline.pages.pairs import GpuInput, pairs
+from pipeline.pages.pairs import pairs
 from pipeline.partitions import cell_to_gpu, gpu_partitions
 from pipeline.registry.shipped import shipped_registry
 from pipeline.tables.costs import COSTS

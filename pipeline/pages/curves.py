@@ -9,6 +9,7 @@ from typing import Any
 from pipeline.pages.point_record import Role
 from pipeline.registry.entries import Workload
 from pipeline.registry.registry import Registry
+from pipeline.tables.points import IDENTITY
 
 Row = Mapping[str, Any]
 SeriesKey = tuple[object, ...]
@@ -67,13 +68,29 @@ def point_roles(points: Sequence[Row], knots: Sequence[Row], workload: Workload)
     """The role of every point, by point id. ``knots`` are the newest curves of the page's series."""
     newest = {series_key(knot, workload): (knot["run_date"], knot["run_id"]) for knot in knots}
     on_frontier = {knot["point_id"] for knot in knots}
-    return {point["point_id"]: _role(point, newest.get(series_key(point, workload)), on_frontier) for point in points}
+    replaced = _replaced(points)
+    return {
+        point["point_id"]: _role(point, newest.get(series_key(point, workload)), on_frontier, replaced)
+        for point in points
+    }
 
 
-def _role(point: Row, newest: tuple[Any, str] | None, on_frontier: set[str]) -> Role:
+def _role(point: Row, newest: tuple[Any, str] | None, on_frontier: set[str], replaced: set[str]) -> Role:
     if point["point_id"] in on_frontier:
         return "frontier"
     run = (point["run_date"], point["run_id"])
-    if newest and run != newest and point["run_date"] <= newest[0]:
+    if point["point_id"] in replaced or (newest and run != newest and point["run_date"] <= newest[0]):
         return "superseded"
     return "off_frontier" if point["valid"] else "invalid"
+
+
+def _replaced(points: Sequence[Row]) -> set[str]:
+    """Valid points with a later valid attempt at the same configuration in the same run: pareto.sql skips them."""
+    standing: dict[tuple[object, ...], Row] = {}
+    replaced = set()
+    for point in sorted((p for p in points if p["valid"]), key=lambda p: (p["attempt"], p["point_id"])):
+        earlier = standing.get(key := (*(point[name] for name in IDENTITY), point["run_id"]))
+        if earlier:
+            replaced.add(earlier["point_id"])
+        standing[key] = point
+    return replaced

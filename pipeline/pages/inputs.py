@@ -14,15 +14,14 @@ from pipeline.registry.registry import Registry
 
 
 @dataclass(frozen=True)
-class PairInput:
-    """One model on one GPU.
+class GpuInput:
+    """One GPU with the rows of all its models.
 
-    ``points`` holds every stored point of the pair (all dates, workloads and provenances, invalid ones too);
+    ``points`` holds the points that the pages stand on (all workloads and provenances, invalid ones too);
     ``knots`` the newest curve of each series; ``frontier`` the combined frontier over the series of one workload
     and provenance; ``across`` the readings over the series; ``costs`` and ``prices`` only rows valid at ``as_of``.
     """
 
-    model: str
     gpu: str
     points: pa.Table
     knots: pa.Table
@@ -32,6 +31,13 @@ class PairInput:
     prices: pa.Table
     registry: Registry
     as_of: dt.date
+
+
+@dataclass(frozen=True)
+class PairInput(GpuInput):
+    """One model on one GPU: only the rows of that model."""
+
+    model: str
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ class Counts:
     """What the page stands on.
 
     ``n_series`` curves; ``n_configs`` distinct configurations, concurrency and date aside; ``n_points`` points,
-    ``n_invalid_points`` of them invalid. ``n_superseded_points`` come on top: older runs of the same series.
+    ``n_invalid_points`` of them invalid. ``n_superseded_points`` come on top: a later attempt stands in their place.
     """
 
     n_series: int

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.pages.inputs import PairInput
-from pipeline.registry.registry import Registry
-
-
-@dataclass(frozen=True)
-class GpuInput:
-    """One GPU: as PairInput, but with the rows of all its models."""
-
-    gpu: str
-    points: pa.Table
-    knots: pa.Table
-    frontier: pa.Table
-    across: pa.Table
-    costs: pa.Table
-    prices: pa.Table
-    registry: Registry
-    as_of: dt.date
+from pipeline.pages.inputs import GpuInput, PairInput
 
 
 def pairs(gpu: GpuInput) -> Iterator[PairInput]:

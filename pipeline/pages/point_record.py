@@ -8,7 +8,7 @@ from typing import Literal
 
 Role = Literal["frontier", "off_frontier", "superseded", "invalid"]
 """frontier: a knot of its series' newest curve. off_frontier: valid, of that curve, and dominated.
-superseded: of a run that a newer run of the same series has replaced. invalid: never used, with its reasons."""
+superseded: replaced by a later attempt of its run, or by a newer run. invalid: never used, with its reasons."""
 
 
 @dataclass(frozen=True)

@@ -35,13 +35,11 @@ class SectionView:
     runs: tuple[tuple[str, str], ...]
 
 
-def render_run_page(sections: tuple[Page, ...], site: SiteFacts) -> str:
-    """index.html of a run page: the first section is the page, the others follow below. Raises ValueError for none."""
-    return _rendered(sections, [frontier_svg(page) for page in sections], site)
-
-
 def run_files(sections: tuple[Page, ...], site: SiteFacts) -> dict[str, str]:
-    """Every file of a run page's folder by name: index.html, and of each section data, ladder, points and chart."""
+    """Every file of a run page's folder by name: index.html, and of each section data, ladder, points and chart.
+
+    The first section is the page, the others follow below. Raises ValueError for none.
+    """
     charts = [frontier_svg(page) for page in sections]
     files = {"index.html": _rendered(sections, charts, site)}
     for page, chart in zip(sections, charts, strict=True):

@@ -16,7 +16,7 @@ _OPENING = {"measured": "", "imported": "In imported results, ", "simulated": "I
 ROLE_WORD = {
     "frontier": "on the frontier",
     "off_frontier": "not on the frontier",
-    "superseded": "superseded by a newer run",
+    "superseded": "superseded",
     "invalid": "invalid",
 }
 

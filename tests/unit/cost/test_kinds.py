@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.cost.kinds import TokenThroughput, token_cost
 from pipeline.units import S_PER_HOUR, TOK_PER_MTOK
+from tests.unit.cost.twin import TokenThroughput, token_cost
 
 rates = st.floats(0.01, 1000)
 throughputs = st.floats(1e-3, 1e7)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.cost.kinds import TokenThroughput, token_cost
 from pipeline.cost.price_book import price_table
 from pipeline.cost.price_readings import costs_as_of, price_readings
 from pipeline.registry.shipped import shipped_prices
 from pipeline.tables.costs import COSTS
 from pipeline.tables.prices import PRICES
+from tests.unit.cost.twin import TokenThroughput, token_cost
 from tests.unit.frontier.point_rows import curve, derived, point
 
 MARCH, JULY, AUGUST = dt.date(2026, 3, 18), dt.date(2026, 7, 31), dt.date(2026, 8, 15)

@@ -2,6 +2,7 @@ import datetime as dt
 
 from pipeline.pages.curves import point_roles, series_key, series_labels
 from pipeline.registry.shipped import shipped_registry
+from pipeline.tables.points import POINTS
 from tests.unit.pages.pairs import point
 
 AGENTIC = shipped_registry().workload("agentx")
@@ -10,7 +11,7 @@ REST = {"disaggregated": None, "multinode": None, "kv_offload": None}
 
 
 def row(**columns: object) -> dict[str, object]:
-    return {**REST, **point(50.0, 1000.0), **columns}
+    return {**dict.fromkeys(POINTS.names), **REST, **point(50.0, 1000.0), **columns}
 
 
 def labels(*rows: dict[str, object]) -> set[str]:
@@ -37,11 +38,18 @@ def test_series_that_would_read_alike_are_told_apart_by_what_is_not_said():
     }
 
 
+def test_an_earlier_valid_attempt_is_superseded_and_a_failed_retry_replaces_nothing():
+    first, second = row(point_id="first", attempt=1), row(point_id="second", attempt=2)
+    failed = row(point_id="failed", attempt=3, valid=False)
+    roles = point_roles([first, second, failed], [second], AGENTIC)
+    assert roles == {"first": "superseded", "second": "frontier", "failed": "invalid"}
+
+
 def test_an_older_run_is_superseded_and_a_newer_invalid_one_is_invalid():
     newest = row(point_id="knot", run_id="run2")
     points = [
         newest,
-        row(point_id="below", run_id="run2"),
+        row(point_id="below", run_id="run2", concurrency=64),
         row(point_id="older", run_id="run1", run_date=dt.date(2026, 9, 1)),
         row(point_id="failed_later", run_id="run3", run_date=dt.date(2026, 10, 1), valid=False),
         row(point_id="failed", run_id="run2", valid=False),

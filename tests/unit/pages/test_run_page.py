@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.pages.build import build_sections
 from pipeline.pages.inputs import SiteFacts
-from pipeline.pages.run_page import ladder_csv, points_csv, render_run_page, run_files
+from pipeline.pages.run_page import ladder_csv, points_csv, run_files
 from tests.unit.pages.pairs import h100_rows, pair_of, point, renamed
 
 SITE = SiteFacts()
@@ -64,7 +64,7 @@ def many_sections():
 
 
 def html_of(sections=None) -> str:
-    return render_run_page(sections or many_sections(), SITE)
+    return run_files(sections or many_sections(), SITE)["index.html"]
 
 
 def test_the_sections_of_the_page_stand_in_the_order_of_the_contract():
@@ -204,5 +204,5 @@ def test_the_points_as_csv_have_every_point_and_flat_latencies():
 
 
 def test_the_site_address_makes_the_page_canonical():
-    html = render_run_page(many_sections(), dataclasses.replace(SITE, base_url="https://example.org/"))
+    html = run_files(many_sections(), dataclasses.replace(SITE, base_url="https://example.org/"))["index.html"]
     assert '<link rel="canonical" href="https://example.org/run/deepseek_v4_1_flash-on-h100/">' in html
