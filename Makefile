@@ -3,12 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+COMPILE := $(CURDIR)/$(BIN)/uv pip compile --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
+BUILD_COMPILE := $(COMPILE) --only-binary :all:
+LOCKS := pipeline/registry/locks
 
-.PHONY: help setup run test check ui bench docs lock clean
+.PHONY: help setup run test test-builds check ui bench docs lock build-locks clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=…"; exit 1; }
@@ -24,7 +27,10 @@ run: $(READY) ## Import the published readings, derive, publish: data/site/index
 	@echo "Open data/site/index.html"
 
 test: $(READY) ## Every test that needs no engine and no browser
-	$(BIN)/pytest -n 2 --dist loadscope -m "not browser"
+	$(BIN)/pytest -n 2 --dist loadscope -m "not browser and not network"
+
+test-builds: $(READY) ## Build the simulator for real; needs the network
+	$(BIN)/pytest -m network
 
 check: $(READY) ## Lint, format, types
 	$(BIN)/ruff check .
@@ -41,8 +47,12 @@ docs: $(READY) ## Write the tables of the README from pipeline/tables and BENCH.
 	$(BIN)/python -m tests.project.readme_parts
 
 lock: $(READY) ## Write the lock file again from pyproject.toml
-	$(BIN)/python -m pip install --quiet uv==0.13.9
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras --group dev pyproject.toml -o requirements.lock
+	$(COMPILE) --universal --no-strip-extras --group dev pyproject.toml -o requirements.lock
+
+build-locks: $(READY) ## Write the locks of the engine builds again; CPU_WHEELS is a folder or page with the CPU build of torch
+	cd $(LOCKS) && set -e; for build in simulator aiperf vllm_cuda sglang_cuda; do $(BUILD_COMPILE) --universal $$build.in -o $$build.lock; done
+	cd $(LOCKS) && set -e; for build in vllm_cpu sglang_cpu; do $(BUILD_COMPILE) --find-links $(CPU_WHEELS) $$build.in -o $$build.lock; done
+	cd $(LOCKS) && set -e; for build in vllm_cpu sglang_cpu; do $(BUILD_COMPILE) --no-deps $${build}_no_deps.in -o $${build}_no_deps.lock; done
 
 clean: ## Remove the environment; results and site stay
 	rm -rf $(VENV) *.egg-info

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from pipeline.build_command import build
 from pipeline.errors import FrontierError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 prices_app = typer.Typer(no_args_is_help=True, help="The dated price book.")
 app.add_typer(prices_app, name="prices")
+app.command()(build)
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 import dagster as dg
 
 from assets.cost_tables import cost_tables
+from assets.engine_builds import engine_builds
 from assets.frontier import frontier
 from assets.imported_results import imported_results
 from assets.page_data import page_data
@@ -21,6 +22,7 @@ from assets.raw_results import raw_results
 from assets.site import site
 from pipeline.automation import automation_sensor, jobs, schedules
 from resources.clock import Clock
+from resources.engine_builder import EngineBuilder
 from resources.import_store import ImportStore
 from resources.page_store import PageStore
 from resources.price_book import PriceBook
@@ -31,7 +33,7 @@ from resources.site import Site
 from resources.warehouse import Warehouse
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-ASSETS = (imported_results, raw_results, frontier, price_book, cost_tables, page_data, site)
+ASSETS = (engine_builds, imported_results, raw_results, frontier, price_book, cost_tables, page_data, site)
 
 
 def default_home() -> Path:
@@ -44,6 +46,7 @@ class Outside:
     """Every resource of one home folder, by the name that assets ask for it."""
 
     clock: Clock
+    engine_builder: EngineBuilder
     import_store: ImportStore
     page_store: PageStore
     prices: PriceBook
@@ -64,6 +67,7 @@ def outside(home: Path) -> Outside:
     prices = os.environ.get("FRONTIER_PRICES") or str(CHECKOUT / "pipeline" / "registry" / "prices.csv")
     return Outside(
         clock=Clock(),
+        engine_builder=EngineBuilder(root_dir=str(home / "builds"), wheels_dir=os.environ.get("FRONTIER_WHEELS", "")),
         import_store=ImportStore(root_dir=store),
         page_store=PageStore(root_dir=store),
         prices=PriceBook(file=prices),

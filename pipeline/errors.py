@@ -7,6 +7,7 @@
     ├── DeclarationMissingError        a file does not say what a point needs, and nobody declared it
     ├── PriceError                a price row contradicts the book
     ├── StoreError                something stored is missing, damaged or not writable
+    ├── BuildError                an engine build cannot be made, or does not prove itself
     └── NothingToPublishError          no point exists for what was asked
 
 A bad *measurement* is not an error: it is a row with reason codes (pipeline/measure/validity.py).
@@ -68,6 +69,10 @@ class PriceError(FrontierError):
 
 class StoreError(FrontierError):
     """Something stored is missing, damaged or cannot be written."""
+
+
+class BuildError(FrontierError):
+    """An engine build cannot be installed, does not prove itself, or refuses a launch line."""
 
 
 class NothingToPublishError(FrontierError):

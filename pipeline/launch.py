@@ -9,13 +9,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pipeline.automation import BUILD_PAGES, DERIVE_CELL, IMPORT_RESULTS, OBSERVE_PRICES, PRICE_CELL, PUBLISH_SITE
+from pipeline.automation import (
+    BUILD_ENGINE,
+    BUILD_PAGES,
+    DERIVE_CELL,
+    IMPORT_RESULTS,
+    OBSERVE_PRICES,
+    PRICE_CELL,
+    PUBLISH_SITE,
+)
+from pipeline.builds.fingerprint import Fingerprint
 from pipeline.definitions import CHECKOUT, build_defs, default_home, outside
 from pipeline.errors import NothingToPublishError
 from pipeline.pages.page import Page
+from pipeline.registry.builds import Build
 from pipeline.registry.entries import Price
 from pipeline.registry.registry import require
-from pipeline.registry.shipped import shipped_registry
+from pipeline.registry.shipped import shipped_builds, shipped_plan, shipped_registry
 from resources.dagster_runs import Runs, open_instance, prepare_instance
 from resources.progress import Progress
 from resources.result_files import ResultFiles
@@ -42,6 +52,11 @@ class Launch:
         """Run imported_results; returns its metadata (counts, cells, reports, refusals)."""
         absolute = [str(Path(path).resolve()) for path in paths]
         return self._runs.run(IMPORT_RESULTS, config={"imported_results": {"paths": absolute, "declared": declared}})
+
+    def build_engine(self, build: str) -> dict[str, Any]:
+        """Run engine_builds of one build; returns its metadata. Raises RegistryError for an unknown one."""
+        slug = require(shipped_builds(), build, kind="build", where="build")
+        return self._runs.run(BUILD_ENGINE, partition=slug)
 
     def derive(self, cell: str) -> None:
         """Run raw_results, frontier and cost_tables of one cell."""
@@ -92,6 +107,13 @@ def all_prices(gpu: str) -> list[Price]:
     rows = outside(default_home()).prices.prices()
     slug = require(shipped_registry().gpus, gpu, kind="gpu", where="prices list") if gpu else ""
     return [price for price in rows if slug in ("", price.gpu)]
+
+
+def all_builds() -> dict[str, tuple[Build, Fingerprint | None]]:
+    """Every build of the registry with the fingerprint of what is built of it in the home folder, None where not."""
+    builder = outside(default_home()).engine_builder
+    found = {slug: (build, builder.find(shipped_plan(slug))) for slug, build in shipped_builds().items()}
+    return {slug: (build, built.fingerprint if built else None) for slug, (build, built) in found.items()}
 
 
 def stored_pages(gpu: str, model: str) -> tuple[Page, ...]:

@@ -1,13 +1,15 @@
-"""Pages and prices as terminal tables. Numbers are formatted as on the pages (pages/formats.py)."""
+"""Pages, prices and builds as terminal tables. Numbers are formatted as on the pages (pages/formats.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich.table import Table
 
+from pipeline.builds.fingerprint import Fingerprint
 from pipeline.pages.formats import throughput, usd_mtok
 from pipeline.pages.page import LadderRow, Page
+from pipeline.registry.builds import Build
 from pipeline.registry.entries import Price
 
 
@@ -39,6 +41,15 @@ def price_rows(prices: Iterable[Price]) -> Table:
     for p in prices:
         end = str(p.valid_to) if p.valid_to else ""
         table.add_row(p.gpu, p.tier, f"{p.usd_per_gpu_hour:.2f}", str(p.valid_from), end, p.source)
+    return table
+
+
+def build_rows(builds: Mapping[str, tuple[Build, Fingerprint | None]]) -> Table:
+    """Engine builds as a table: what the registry names, and what is built of it."""
+    table = _table("build", "engine", "version", "host", "built", "MiB", "on")
+    for slug, (build, made) in builds.items():
+        ours = (made.build_hash, f"{made.size_mib:,.0f}", f"{made.built_at:%Y-%m-%d}") if made else ("–", "–", "–")
+        table.add_row(slug, build.engine, build.version, build.host, *ours)
     return table
 
 

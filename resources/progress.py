@@ -11,9 +11,16 @@ T = TypeVar("T")
 
 
 class Progress(dg.ConfigurableResource):
-    """Says how far a loop is. ``terminal``: a bar on standard error; otherwise a line in the log every tenth."""
+    """Says how far something is. ``terminal``: on standard error, a loop as a bar; otherwise a line in the log."""
 
     terminal: bool = False
+
+    def say(self, text: str) -> None:
+        """One line about something that takes long."""
+        if self.terminal:
+            Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
+        else:
+            dg.get_dagster_logger().info(text)
 
     def over(self, items: Sequence[T], what: str) -> Iterator[T]:
         """The items, in order, with progress told along the way."""

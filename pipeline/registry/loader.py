@@ -58,15 +58,24 @@ def _entry(body: object, kind: type[E], where: str) -> E:
 
 
 def registry_error(error: ValidationError, kind: type[BaseModel], where: str) -> RegistryError:
-    """The first complaint of a pydantic validation as one sentence with the nearest known key."""
-    first = error.errors()[0]
+    """One complaint of a validation as a sentence: an unknown key with the nearest known one, else the first."""
+    complaints = error.errors()
+    first = next((c for c in complaints if c["type"] == "extra_forbidden"), complaints[0])
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        return RegistryError(f"unknown key {key!r}", where=where, next_step=nearest(key, kind.model_fields))
+        return RegistryError(f"unknown key {key!r}", where=where, next_step=_nearest_key(first["loc"], kind))
     found = "nothing" if first["type"] == "missing" else repr(first["input"])
     return RegistryError(
         f"key {key!r}: {first['msg'].lower()}", where=where, found=found, next_step=f"Correct {key!r}."
     )
+
+
+def _nearest_key(place: tuple[int | str, ...], kind: type[BaseModel]) -> str:
+    fields = kind.model_fields
+    for part in place[:-1]:
+        inner = fields[str(part)].annotation if part in fields else None
+        fields = inner.model_fields if isinstance(inner, type) and issubclass(inner, BaseModel) else {}
+    return nearest(str(place[-1]), fields)
 
 
 def _refuse_shared_aliases(entries: Mapping[str, Entry], file: str) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 from importlib import resources
 
+from pipeline.builds.plan import Plan
+from pipeline.registry.builds import Build
 from pipeline.registry.entries import Engine, Gpu, Model, Price, Tier, Workload
 from pipeline.registry.loader import parse_entries, parse_prices
-from pipeline.registry.registry import Registry
+from pipeline.registry.registry import Registry, require
 
 
 def shipped_text(file: str) -> str:
@@ -32,3 +34,21 @@ def shipped_prices() -> tuple[Price, ...]:
     """The price book of this checkout. Raises PriceError."""
     registry = shipped_registry()
     return parse_prices(shipped_text("prices.csv"), "prices.csv", gpus=registry.gpus, tiers=registry.tiers)
+
+
+@functools.cache
+def shipped_builds() -> dict[str, Build]:
+    """The engine builds of this checkout by slug. Raises RegistryError, also for an unknown engine."""
+    builds = parse_entries(shipped_text("builds.toml"), Build, "builds.toml")
+    for slug, build in builds.items():
+        if build.role == "engine":
+            require(shipped_registry().engines, build.engine, kind="engine", where=f"builds.toml [{slug}]")
+    return builds
+
+
+def shipped_plan(slug: str) -> Plan:
+    """One build with its lock files. Raises RegistryError for an unknown one."""
+    builds = shipped_builds()
+    found = require(builds, slug, kind="build", where="builds.toml")
+    build = builds[found]
+    return Plan(found, build, {lock: shipped_text(f"locks/{lock}") for lock in build.environment.locks})

@@ -8,8 +8,8 @@ import pytest
 from pipeline.cell import GpuRun, parse_cell
 from pipeline.definitions import defs
 from pipeline.errors import RegistryError
-from pipeline.partitions import cell_partitions, gpu_partitions
-from pipeline.registry.shipped import shipped_registry
+from pipeline.partitions import build_partitions, cell_partitions, gpu_partitions
+from pipeline.registry.shipped import shipped_builds, shipped_registry
 from pipeline.tables.points import POINTS
 
 DERIVED = {"frontier", "cost_tables", "page_data"}
@@ -47,6 +47,14 @@ def test_cells_are_partitioned_by_gpu_and_run_date_in_that_order(nodes):
     assert cell_partitions.partition_dimension_names == ["gpu", "run_date"]
     assert nodes["page_data"].partitions_def == gpu_partitions
     assert gpu_partitions.get_partition_keys() == list(shipped_registry().gpus)
+
+
+def test_engine_builds_are_partitioned_by_build_and_stand_apart(nodes):
+    assert nodes["engine_builds"].partitions_def == build_partitions
+    assert build_partitions.get_partition_keys() == list(shipped_builds())
+    assert nodes["engine_builds"].group_name == "builds"
+    assert nodes["engine_builds"].backfill_policy is None
+    assert not nodes["engine_builds"].parent_keys
 
 
 def test_derived_assets_backfill_in_one_run_a_gpu(nodes):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ABOVE = {"pipeline.cli", "pipeline.launch", "pipeline.definitions"}
+ABOVE = {"pipeline.cli", "pipeline.build_command", "pipeline.launch", "pipeline.definitions"}
 GLUE = {"pipeline.partitions", "pipeline.automation"}
 ENGINES = {"vllm", "sglang", "torch"}
 

