@@ -22,7 +22,7 @@ from pipeline.builds.plan import Plan, refuse_other_version, refuse_strangers
 from pipeline.errors import BuildError
 from resources.atomic_files import TEMP_PREFIX, sha256_of, write_bytes
 from resources.file_lock import held
-from resources.launch_lines import check_launch_line
+from resources.launch_lines import check_launch_line, parse
 from resources.programs import Ended
 from resources.python_environment import PythonEnvironment, host_python, installer_version
 
@@ -144,6 +144,8 @@ class EngineBuilder(dg.ConfigurableResource):
         installed = environment.installed()
         ours = normalised_name(spec.distribution.split("==")[0]) if spec.distribution else ""
         refuse_strangers(plan, {name: version for name, version in installed.items() if name != ours})
+        if spec.parser_code:
+            parse(environment.python, spec, (), plan.slug, self.proof_timeout_s)
         torch = json.loads(self._last_line(plan, environment, TORCH_CODE)) if "torch" in installed else None
         return {
             "build": plan.slug,

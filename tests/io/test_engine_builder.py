@@ -100,6 +100,47 @@ def test_what_an_interrupted_builder_left_is_never_used_and_goes_away(builder, p
     assert left_in(builder) == [folder.name]
 
 
+def test_a_cancelled_build_leaves_nothing(builder, plan):
+    def cancel(line: str) -> None:
+        if "proving" in line:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        builder.build(plan, AT, cancel)
+    assert left_in(builder) == []
+    assert builder.build(plan, AT, silent).reused is False
+
+
+UNTIL_THE_PARENT_ENDS = """
+import os, time
+parent = os.getppid()
+while os.getppid() == parent:
+    time.sleep(0.05)
+"""
+
+
+def build_until_killed(root: str, wheels: str, plan, heard) -> None:
+    EngineBuilder(root_dir=root, wheels_dir=wheels).build(plan, AT, heard.put)
+
+
+def test_a_killed_builder_keeps_nobody_out_and_its_half_is_not_used(builder, wheels):
+    lock = lock_of(tiny=make_wheel(wheels))
+    stuck = plan_of(lock, version_code=UNTIL_THE_PARENT_ENDS)
+    context = multiprocessing.get_context("spawn")
+    heard = context.Queue()
+    child = context.Process(target=build_until_killed, args=(builder.root_dir, builder.wheels_dir, stuck, heard))
+    child.start()
+    while "proving" not in heard.get(timeout=120):
+        pass
+    child.kill()
+    child.join()
+    plan = plan_of(lock)
+    assert left_in(builder) == [f".tmp-{builder.folder(plan).name}"]
+    assert builder.find(plan) is None
+    assert builder.build(plan, AT, silent).reused is False
+    assert left_in(builder) == [builder.folder(plan).name]
+
+
 def test_a_build_whose_python_is_gone_is_made_again(builder, plan):
     builder.build(plan, AT, silent).python.unlink()
     assert builder.find(plan) is None

@@ -8,6 +8,8 @@ from pipeline.errors import BuildError
 from resources.engine_builder import EngineBuilder
 from tests.io.tiny_wheels import lock_of, make_wheel, plan_of
 
+AT = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
+
 PARSER = """
 import argparse, tiny
 parser = argparse.ArgumentParser()
@@ -21,7 +23,7 @@ def checked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("builds")
     builder = EngineBuilder(root_dir=str(folder / "builds"), wheels_dir=str(folder / "wheels"))
     lock = lock_of(tiny=make_wheel(folder / "wheels"))
-    builder.build(plan_of(lock), dt.datetime(2026, 11, 1, tzinfo=dt.UTC), lambda _: None)
+    builder.build(plan_of(lock), AT, lambda _: None)
 
     def check(*arguments: str, parser: str | None = PARSER) -> None:
         builder.check_launch_line(plan_of(lock, parser_code=parser), arguments)
@@ -56,6 +58,14 @@ def test_a_parser_that_does_not_run_or_is_not_named_is_one_sentence(checked):
         checked(parser="import tiny.moved")
     with pytest.raises(BuildError, match="has no argument parser to ask"):
         checked(parser=None)
+
+
+def test_a_build_whose_parser_does_not_run_does_not_count(tmp_path):
+    builder = EngineBuilder(root_dir=str(tmp_path / "builds"), wheels_dir=str(tmp_path / "wheels"))
+    plan = plan_of(lock_of(tiny=make_wheel(tmp_path / "wheels")), parser_code="import tiny.moved")
+    with pytest.raises(BuildError, match="tiny: its argument parser does not run"):
+        builder.build(plan, AT, lambda _: None)
+    assert builder.find(plan) is None
 
 
 def test_what_is_not_built_cannot_be_asked(tmp_path):
