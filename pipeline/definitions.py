@@ -19,6 +19,7 @@ from assets.page_data import page_data
 from assets.price_book import price_book
 from assets.raw_results import raw_results
 from assets.site import site
+from assets.sweep import sweep
 from pipeline.automation import automation_sensor, jobs, schedules
 from resources.clock import Clock
 from resources.import_store import ImportStore
@@ -27,11 +28,13 @@ from resources.price_book import PriceBook
 from resources.progress import Progress
 from resources.result_files import ResultFiles
 from resources.result_store import ResultStore
+from resources.simulator import Simulator
 from resources.site import Site
+from resources.sweep_store import SweepStore
 from resources.warehouse import Warehouse
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-ASSETS = (imported_results, raw_results, frontier, price_book, cost_tables, page_data, site)
+ASSETS = (imported_results, sweep, raw_results, frontier, price_book, cost_tables, page_data, site)
 
 
 def default_home() -> Path:
@@ -51,6 +54,8 @@ class Outside:
     publisher: Site
     result_files: ResultFiles
     result_store: ResultStore
+    simulator: Simulator
+    sweep_store: SweepStore
     warehouse: Warehouse
 
     def by_name(self) -> dict[str, dg.ConfigurableResource]:
@@ -71,8 +76,15 @@ def outside(home: Path) -> Outside:
         publisher=Site(site_dir=str(home / "site"), base_url=os.environ.get("FRONTIER_BASE_URL", "")),
         result_files=ResultFiles(),
         result_store=ResultStore(root_dir=store),
+        simulator=Simulator(python=_simulator_python(home), cache_dir=str(home / "simulator")),
+        sweep_store=SweepStore(root_dir=store),
         warehouse=Warehouse(),
     )
+
+
+def _simulator_python(home: Path) -> str:
+    """FRONTIER_SIMULATOR_PYTHON, else the interpreter of the home's simulator build, whether it exists or not."""
+    return os.environ.get("FRONTIER_SIMULATOR_PYTHON") or str(home / "builds" / "simulator" / "bin" / "python")
 
 
 def build_defs(home: Path, resources: Mapping[str, object] | None = None) -> dg.Definitions:

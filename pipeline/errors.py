@@ -7,6 +7,8 @@
     ├── DeclarationMissingError        a file does not say what a point needs, and nobody declared it
     ├── PriceError                a price row contradicts the book
     ├── StoreError                something stored is missing, damaged or not writable
+    ├── SweepRefusedError              a sweep was asked for that would not say what it claims to
+    ├── SimulatorError            the simulator is not there, is another version, or ended without an answer
     └── NothingToPublishError          no point exists for what was asked
 
 A bad *measurement* is not an error: it is a row with reason codes (pipeline/measure/validity.py).
@@ -68,6 +70,14 @@ class PriceError(FrontierError):
 
 class StoreError(FrontierError):
     """Something stored is missing, damaged or cannot be written."""
+
+
+class SweepRefusedError(FrontierError):
+    """A sweep was asked for that would not say what it claims to: a past day, or no recipe."""
+
+
+class SimulatorError(FrontierError):
+    """The simulator is not there, is another version than the pinned one, or ended without an answer."""
 
 
 class NothingToPublishError(FrontierError):

@@ -9,7 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pipeline.automation import BUILD_PAGES, DERIVE_CELL, IMPORT_RESULTS, OBSERVE_PRICES, PRICE_CELL, PUBLISH_SITE
+from pipeline.automation import (
+    BUILD_PAGES,
+    DERIVE_CELL,
+    IMPORT_RESULTS,
+    OBSERVE_PRICES,
+    PRICE_CELL,
+    PUBLISH_SITE,
+    RUN_SWEEP,
+)
+from pipeline.cell import GpuRun
 from pipeline.definitions import CHECKOUT, build_defs, default_home, outside
 from pipeline.errors import NothingToPublishError
 from pipeline.pages.page import Page
@@ -42,6 +51,12 @@ class Launch:
         """Run imported_results; returns its metadata (counts, cells, reports, refusals)."""
         absolute = [str(Path(path).resolve()) for path in paths]
         return self._runs.run(IMPORT_RESULTS, config={"imported_results": {"paths": absolute, "declared": declared}})
+
+    def sweep(self, gpu: str, run_date: dt.date | None, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Run sweep of one GPU, today where no day is named; returns its cell's key and its metadata."""
+        slug = require(shipped_registry().gpus, gpu, kind="gpu", where="sweep")
+        cell = GpuRun(slug, run_date or outside(self._home).clock.today())
+        return cell.key, self._runs.run(RUN_SWEEP, partition=cell.key, config={"sweep": config})
 
     def derive(self, cell: str) -> None:
         """Run raw_results, frontier and cost_tables of one cell."""
