@@ -60,7 +60,7 @@ def plan(recipes: Mapping[str, Recipe], gpu: str) -> tuple[PlannedPoint, ...]:
 def engine_build(recipe: Recipe) -> str:
     """What stands for the engine of a simulated point: the tables and both simulators, with versions."""
     simulators = ", ".join(f"{name} {version}" for name, version in SIMULATOR_PINS.items())
-    return f"{recipe.engine} {recipe.tables.version} tables, {simulators}"
+    return f"simulated on tables of {recipe.tables.version} ({simulators})"
 
 
 def _points_of(slug: str, recipe: Recipe) -> Iterable[PlannedPoint]:

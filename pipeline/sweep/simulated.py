@@ -24,7 +24,7 @@ from pipeline.measure.window import Span, achieved_concurrency, steady_state, th
 from pipeline.registry.entries import Workload
 from pipeline.sweep.plan import PlannedPoint, engine_build
 from pipeline.tables.requests import REQUESTS
-from pipeline.units import ns_from_seconds, seconds_from_ms
+from pipeline.units import ns_from_seconds, seconds_from_ms, seconds_from_ns
 
 SOURCE_FORMAT = "simulated"
 LOW_FIDELITY_BELOW = 0.9
@@ -53,9 +53,9 @@ def simulated_point(
     row["n_failed"] = row["n_requested"] - row["n_successful"]
     row |= {f"itl_{ours}_s": _seconds(answer.report.get(f"{theirs}_itl_ms")) for ours, theirs in ITL.items()}
     row |= _speeds(row)
-    row |= _loads(requests, point, row["n_gpus"])
+    row |= _loads(requests, point.concurrency, workload, row["n_gpus"])
     row["notes"] = sorted(_notes(point, workload, answer.facts))
-    row["source_sha256"] = _hash(answer)
+    row["source_sha256"] = _hash(answer, row)
     row["point_id"] = point_id(row)
     row["reasons"] = reasons_for(row)
     row["valid"] = not row["reasons"]
@@ -133,15 +133,15 @@ def _speeds(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**speeds, **per_gpu, "cache_hit_share": cached_tok / input_tok if input_tok else None}
 
 
-def _loads(requests: list[dict[str, Any]], point: PlannedPoint, n_gpus: int) -> dict[str, Any]:
+def _loads(requests: list[dict[str, Any]], concurrency: int, workload: Workload, n_gpus: int) -> dict[str, Any]:
     """Requests in flight over the run, and the throughput while all lanes were full.
 
     An agentic lane is idle while its tool runs, so that its lanes are rarely all in flight: no steady state then.
     """
     spans = [Span(r["start_ns"], r["start_ns"] + r["e2el_ns"], r["input_tok"] + r["output_tok"]) for r in requests]
-    whole, steady = whole_run(spans), steady_state(spans, point.concurrency)
+    whole, steady = whole_run(spans), steady_state(spans, concurrency)
     loads: dict[str, Any] = {"achieved_concurrency": achieved_concurrency(spans, whole) if whole else None}
-    if steady and point.recipe.workload.startswith("fixed"):
+    if steady and workload.kind == "fixed_length":
         loads["steady_throughput_tok_s_gpu"] = throughput_tok_s(spans, steady) / n_gpus
         loads["steady_window_s"] = steady.length_s
     return loads
@@ -169,10 +169,11 @@ def largest_drop(values: list[float]) -> float:
 
 
 def _seconds(value_ms: float | None) -> float | None:
-    return None if value_ms is None else seconds_from_ms(value_ms)
+    """Whole nanoseconds, in seconds: below them two replays of one trace differ, by the order of their sums."""
+    return None if value_ms is None else seconds_from_ns(ns_from_seconds(seconds_from_ms(value_ms)))
 
 
-def _hash(answer: Answer) -> str:
-    """Hash of what was answered, without the seconds that the simulation itself took (wall_time_ms, processed_…)."""
-    said = {k: v for k, v in answer.report.items() if k != "wall_time_ms" and not k.startswith("processed_")}
-    return hashlib.sha256(json.dumps([said, answer.requests], sort_keys=True).encode()).hexdigest()
+def _hash(answer: Answer, row: Mapping[str, Any]) -> str:
+    """Hash of what the row was computed from; the report's other numbers follow from the requests."""
+    gaps = [row[f"itl_{statistic}_s"] for statistic in ITL]
+    return hashlib.sha256(json.dumps([row["n_requested"], gaps, answer.requests]).encode()).hexdigest()

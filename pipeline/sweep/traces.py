@@ -5,7 +5,9 @@ hash_ids, one a block of ``BLOCK_TOK`` input tokens: equal ids are equal tokens.
 replay itself keeps the session's earlier inputs and answers in front of it.
 
 Agentic sessions are drawn from the distributions of ``AGENTIC``; they resemble a coding agent's trajectories and are
-not the AgentX corpus. Session i is the same in every trace, so a longer trace begins with the shorter one.
+not the AgentX corpus. Session i is the same in every trace, so a longer trace begins with the shorter one. Over 256
+sessions: 14 turns (median), 57,000 input tokens a turn (mean; 52,000 median, 130,000 at most), of which a turn adds
+1,000 (median) and 94 % are in a cache that forgets nothing; 290 output tokens (mean; 200 median).
 """
 
 from __future__ import annotations
@@ -56,13 +58,13 @@ class AgenticTrace:
 
 
 AGENTIC = AgenticTrace()
-SESSIONS_PER_LANE = 4
+SESSIONS_PER_LANE = 8
 REQUESTS_PER_LANE = 10
-N_AT_LEAST = 16
+N_AT_LEAST = 32
 
 
 def trace_lines(workload: Workload, concurrency: int) -> list[str]:
-    """The trace of one point: 4 agentic sessions, or 10 fixed-length requests, a lane, and at least 16 in all."""
+    """The trace of one point: 8 agentic sessions, or 10 fixed-length requests, a lane, and at least 32 in all."""
     if workload.kind == "agentic":
         return agentic_trace(max(N_AT_LEAST, SESSIONS_PER_LANE * concurrency))
     n_requests = max(N_AT_LEAST, REQUESTS_PER_LANE * concurrency)
