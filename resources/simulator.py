@@ -7,6 +7,7 @@ Belongs here: starting, asking and ending the child (simulator_child.py), the pr
 import json
 import subprocess
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from pydantic import Field
 
 from pipeline.errors import SimulatorError
 from pipeline.sweep.plan import SIMULATOR_PINS
@@ -33,11 +35,15 @@ class Profile:
 
 
 class Simulator(dg.ConfigurableResource):
-    """Runs ``child`` with the interpreter ``python``; profiles are kept under ``cache_dir``."""
+    """Runs ``child`` with the interpreter ``python``; profiles are kept under ``cache_dir``.
+
+    A question that has no answer after ``answer_timeout_s`` ends the child; the longest take about ten seconds.
+    """
 
     python: str
     cache_dir: str
     child: str = str(CHILD)
+    answer_timeout_s: float = Field(default=600, gt=0)
 
     @contextmanager
     def session(self) -> Iterator["SimulatorSession"]:
@@ -50,7 +56,7 @@ class Simulator(dg.ConfigurableResource):
                 f"{' '.join(f'{n}=={v}' for n, v in SIMULATOR_PINS.items())} in FRONTIER_SIMULATOR_PYTHON.",
             )
         with tempfile.TemporaryDirectory(prefix="frontier-simulator-") as folder, _process(self, folder) as process:
-            session = SimulatorSession(process, Path(folder), Path(self.cache_dir), sha256_of(_bytes(self.child)))
+            session = SimulatorSession(process, Path(folder), self)
             session.refuse_other_versions()
             yield session
 
@@ -78,11 +84,12 @@ def _process(simulator: Simulator, folder: str) -> Iterator["subprocess.Popen[st
 class SimulatorSession:
     """A running child. Every question is answered before the next one is asked."""
 
-    def __init__(self, process: "subprocess.Popen[str]", folder: Path, cache: Path, child_sha256: str):
+    def __init__(self, process: "subprocess.Popen[str]", folder: Path, simulator: Simulator):
         self._process = process
         self._folder = folder
-        self._cache = cache
-        self._child_sha256 = child_sha256
+        self._cache = Path(simulator.cache_dir)
+        self._child_sha256 = sha256_of(Path(simulator.child).read_bytes())
+        self._answer_timeout_s = simulator.answer_timeout_s
 
     def refuse_other_versions(self) -> None:
         """Raises SimulatorError where the environment holds other versions than the pinned ones."""
@@ -115,20 +122,29 @@ class SimulatorSession:
         return self._ask({**asked, "engine": engine, "do": "replay", "trace": str(path), "folder": str(self._folder)})
 
     def _ask(self, asked: dict[str, Any]) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        watchdog = threading.Timer(self._answer_timeout_s, self._process.kill)
+        watchdog.start()
         try:
-            self._process.stdin.write(json.dumps(asked) + "\n")
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
+            line = self._said(json.dumps(asked))
+        finally:
+            watchdog.cancel()
         if not line:
             raise _failed(asked, "it ended without an answer: " + (self._last_words() or "it said nothing"))
         answer = json.loads(line)
         if "error" in answer:
             raise _failed(asked, str(answer["error"])[:600])
         return dict(answer["ok"])
+
+    def _said(self, question: str) -> str:
+        """The child's line; empty where it ended."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(question + "\n")
+            self._process.stdin.flush()
+            return self._process.stdout.readline()
+        except BrokenPipeError:
+            return ""
 
     def _last_words(self) -> str:
         text = (self._folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")
@@ -143,7 +159,3 @@ def _failed(asked: dict[str, Any], found: str) -> SimulatorError:
         found=found,
         next_step="Correct the recipe, or build the simulator's environment again.",
     )
-
-
-def _bytes(path: str) -> bytes:
-    return Path(path).read_bytes()

@@ -5,6 +5,7 @@ Requests: {"do": "versions"}, {"do": "profile", …} and {"do": "replay", …}; 
 Everything that the libraries print goes to standard error. The process ends when its input does.
 """
 
+import functools
 import importlib.metadata
 import json
 import logging
@@ -97,28 +98,39 @@ def _request(line: dict[str, Any]) -> list[float]:
 
 def _decode(asked: dict[str, Any], active_kv_tok: int, context_tok: int) -> Any:
     batch = min(LARGEST_BATCH, max(1, round(active_kv_tok / context_tok)))
-    return _estimate(asked, mode="static_gen", isl=context_tok, osl=2, batch_size=batch)
+    return _estimate(_deployment(asked), ("static_gen", context_tok, 0, 2, batch))
 
 
 def _prefill(asked: dict[str, Any], new_tok: int) -> float:
     prefix_tok = asked["prefix_tok"] if new_tok <= asked["prefix_up_to_tok"] else 0
-    return _estimate(asked, mode="static_ctx", isl=prefix_tok + new_tok, prefix=prefix_tok, osl=1, batch_size=1).ttft
+    return _estimate(_deployment(asked), ("static_ctx", prefix_tok + new_tok, prefix_tok, 1, 1)).ttft
 
 
-def _estimate(asked: dict[str, Any], **load: Any) -> Any:
+def _deployment(asked: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(asked[name] for name in ("model", "system", "backend", "version", "tp", "pp", "ep"))
+
+
+@functools.cache
+def _estimate(deployment: tuple[Any, ...], load: tuple[Any, ...]) -> Any:
     """One call of the tables. The version is always said: looking up the newest takes a hundred times as long."""
     from aiconfigurator.cli.api import cli_estimate
 
+    model, system, backend, version, tp, pp, ep = deployment
+    mode, input_tok, prefix_tok, output_tok, batch = load
     return cli_estimate(
-        asked["model"],
-        asked["system"],
-        backend_name=asked["backend"],
-        backend_version=asked["version"],
-        tp_size=asked["tp"],
-        pp_size=asked["pp"],
-        moe_tp_size=asked["tp"] // asked["ep"],
-        moe_ep_size=asked["ep"],
-        **load,
+        model,
+        system,
+        mode=mode,
+        backend_name=backend,
+        backend_version=version,
+        tp_size=tp,
+        pp_size=pp,
+        moe_tp_size=tp // ep,
+        moe_ep_size=ep,
+        isl=input_tok,
+        prefix=prefix_tok,
+        osl=output_tok,
+        batch_size=batch,
     )
 
 

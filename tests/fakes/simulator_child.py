@@ -1,18 +1,22 @@
 """Stands on the far side of the simulator's border: the same lines in and out, with numbers that can be checked by eye.
 
 Every request takes 100 ms to the first token and 10 ms × concurrency a token; requests of one lane follow one another.
-The file ``asked.log`` beside this script records what was asked. ``die_at`` beside it: the process dies at that replay.
+The file ``asked.log`` beside this script records what was asked. ``die_at`` beside it: the process dies at that replay;
+``hang``: no profile is ever answered.
 """
 
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
 
 def profile(asked):
+    if (HERE / "hang").exists():
+        time.sleep(60)
     Path(asked["path"]).write_bytes(b"npz")
     return {"decode_ms": [10.0, 9.0, 12.0], "silicon_share": 0.4, "n_kv_blocks": 1000}
 

@@ -26,7 +26,7 @@ def far_side(tmp_path) -> Path:
     return folder
 
 
-def simulator(far_side: Path, **changes: str) -> Simulator:
+def simulator(far_side: Path, **changes: object) -> Simulator:
     fields = {"python": sys.executable, "cache_dir": str(far_side / "cache")}
     return Simulator(**(fields | {"child": str(far_side / "simulator_child.py")} | changes))
 
@@ -70,6 +70,15 @@ def test_a_child_that_dies_is_one_sentence(far_side):
         simulator(far_side).session() as session,
     ):
         session.replay(REPLAY, TRACE, session.profile(ASKED))
+
+
+def test_a_child_that_never_answers_is_ended(far_side):
+    (far_side / "hang").touch()
+    with (
+        pytest.raises(SimulatorError, match="cannot do profile .*; found it ended without an answer"),
+        simulator(far_side, answer_timeout_s=2).session() as session,
+    ):
+        session.profile(ASKED)
 
 
 def test_the_real_child_says_which_package_is_missing_and_makes_a_sentence_of_it(far_side):
