@@ -22,8 +22,13 @@ $(READY): requirements.lock pyproject.toml
 
 setup: $(READY) ## Make the environment in .venv
 
-run: $(READY) ## Import the published readings, derive, publish: data/site/index.html
+SIMULATED := h100 b300 gb200
+
+run: $(READY) ## Published readings and simulated sweeps, derived and published: data/site/index.html
 	$(BIN)/frontier import pipeline/imports/published_readings.csv
+	$(BIN)/frontier build simulator
+	for gpu in $(SIMULATED); do $(BIN)/frontier sweep $$gpu --no-publish || exit 1; done
+	$(BIN)/frontier publish
 	@echo "Open data/site/index.html"
 
 test: $(READY) ## Every test that needs no engine and no browser

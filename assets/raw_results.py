@@ -1,4 +1,4 @@
-"""raw_results: everything that was measured or imported for one GPU on one run date, in one schema."""
+"""raw_results: everything that was measured, simulated or imported for one GPU on one run date, in one schema."""
 
 from collections.abc import Callable
 
@@ -14,6 +14,7 @@ from pipeline.tables.points import POINTS
 from pipeline.tables.requests import REQUESTS
 from resources.import_store import ImportStore
 from resources.result_store import ResultStore, Stored
+from resources.sweep_store import SweepStore
 
 RAW = "raw"
 
@@ -31,7 +32,7 @@ CHECKS: dict[str, tuple[str, Callable[[pa.Table], list[str]]]] = {
 
 @dg.asset(
     partitions_def=cell_partitions,
-    deps=["imported_results"],
+    deps=["imported_results", "sweep"],
     backfill_policy=dg.BackfillPolicy.single_run(),
     group_name="raw",
     kinds={"python", "parquet"},
@@ -40,7 +41,7 @@ CHECKS: dict[str, tuple[str, Callable[[pa.Table], list[str]]]] = {
     description="Points and requests of one GPU on one run date, one Parquet file per table, with a manifest.",
 )
 def raw_results(
-    context: dg.AssetExecutionContext, import_store: ImportStore, result_store: ResultStore
+    context: dg.AssetExecutionContext, import_store: ImportStore, sweep_store: SweepStore, result_store: ResultStore
 ) -> dg.MaterializeResult:
     """One row of ``points`` is one operating point, valid or not; one row of ``requests`` is one request."""
     written: list[Stored] = []
@@ -49,13 +50,15 @@ def raw_results(
     for key in context.partition_keys:
         cell = parse_cell(key)
         imported = import_store.read(cell)
-        points = number_attempts(imported.points)
+        swept = sweep_store.read(cell)
+        points = number_attempts(pa.concat_tables([imported.points, swept]))
         files = [
             result_store.write(RAW, cell, POINTS, points),
             result_store.write(RAW, cell, REQUESTS, imported.requests),
         ]
-        result_store.write_manifest(RAW, cell, files, imported.sources)
-        counts = _counts(points) | {"n_requests": imported.requests.num_rows, "n_files": len(imported.sources)}
+        sources = imported.sources | _sources(swept)
+        result_store.write_manifest(RAW, cell, files, sources)
+        counts = _counts(points) | {"n_requests": imported.requests.num_rows, "n_files": len(sources)}
         context.add_asset_metadata({**counts, "path": str(files[0].path)}, partition_key=key)
         written += files
         for name, (_, violated) in CHECKS.items():
@@ -66,6 +69,10 @@ def raw_results(
         data_version=data_version(f.sha256 for f in written),
         check_results=[promise(name, violations[name], CHECKS[name][0]) for name in CHECKS],
     )
+
+
+def _sources(points: pa.Table) -> dict[str, str]:
+    return dict(zip(points["source_sha256"].to_pylist(), points["source_file"].to_pylist(), strict=True))
 
 
 def _counts(points: pa.Table) -> dict[str, int]:

@@ -49,6 +49,7 @@ def _job(name: str, assets: tuple[str, ...], description: str) -> Any:  # dagste
 
 BUILD_ENGINE = "build_engine"
 IMPORT_RESULTS = "import_results"
+RUN_SWEEP = "run_sweep"
 DERIVE_CELL = "derive_cell"
 PRICE_CELL = "price_cell"
 BUILD_PAGES = "build_pages"
@@ -58,6 +59,7 @@ OBSERVE_PRICES = "observe_prices"
 jobs = (
     _job(BUILD_ENGINE, ("engine_builds",), "Install and prove one engine, load generator or simulator."),
     _job(IMPORT_RESULTS, ("imported_results",), "Read result files; their cells are derived by derive_cell."),
+    _job(RUN_SWEEP, ("sweep",), "The recipes of one GPU today; its cell is derived by derive_cell."),
     _job(DERIVE_CELL, ("raw_results", "frontier", "cost_tables"), "Everything of one GPU on one run date."),
     _job(PRICE_CELL, ("cost_tables",), "Costs of one GPU on one run date, after a price changed."),
     _job(BUILD_PAGES, ("page_data",), "The pages of one GPU, from all its cells."),

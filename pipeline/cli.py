@@ -110,6 +110,28 @@ def _print_report(report: dict[str, Any]) -> None:
 
 
 @app.command()
+def sweep(
+    gpu: str,
+    run_date: Annotated[str, typer.Option(help="Day of the sweep, YYYY-MM-DD; default: today (UTC).")] = "",
+    again: Annotated[bool, typer.Option("--again", help="Measure although the day is past.")] = False,
+    publish_after: Annotated[bool, typer.Option("--publish/--no-publish", help="Publish when done.")] = True,
+) -> None:
+    """Run the recipes of one GPU, derive its cell and publish. What is finished is not run again."""
+    from pipeline.launch import Launch
+
+    day = dt.date.fromisoformat(_day(run_date)) if run_date else None
+    with Launch.at_home() as launch:
+        cell, done = launch.sweep(gpu, day, {"measure_again": again})
+        out.print(
+            f"{cell}: {done['n_points']} points, {done['n_points_measured_now']} of them now, "
+            f"{done['n_invalid_points']} invalid."
+        )
+        launch.derive(cell)
+        if publish_after:
+            _publish(launch, [cell.partition("|")[0]], "")
+
+
+@app.command()
 def publish(
     as_of: Annotated[str, typer.Option(help="Read prices as of this day, YYYY-MM-DD; default: today (UTC).")] = "",
 ) -> None:

@@ -20,7 +20,10 @@ from assets.page_data import page_data
 from assets.price_book import price_book
 from assets.raw_results import raw_results
 from assets.site import site
+from assets.sweep import sweep
 from pipeline.automation import automation_sensor, jobs, schedules
+from pipeline.registry.shipped import shipped_plan
+from pipeline.sweep.plan import SIMULATOR_BUILD
 from resources.clock import Clock
 from resources.engine_builder import EngineBuilder
 from resources.import_store import ImportStore
@@ -29,11 +32,13 @@ from resources.price_book import PriceBook
 from resources.progress import Progress
 from resources.result_files import ResultFiles
 from resources.result_store import ResultStore
+from resources.simulator import Simulator
 from resources.site import Site
+from resources.sweep_store import SweepStore
 from resources.warehouse import Warehouse
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-ASSETS = (engine_builds, imported_results, raw_results, frontier, price_book, cost_tables, page_data, site)
+ASSETS = (engine_builds, imported_results, sweep, raw_results, frontier, price_book, cost_tables, page_data, site)
 
 
 def default_home() -> Path:
@@ -54,6 +59,8 @@ class Outside:
     publisher: Site
     result_files: ResultFiles
     result_store: ResultStore
+    simulator: Simulator
+    sweep_store: SweepStore
     warehouse: Warehouse
 
     def by_name(self) -> dict[str, dg.ConfigurableResource]:
@@ -65,9 +72,11 @@ def outside(home: Path) -> Outside:
     """The resources of one home folder: its store, its site, the checkout's price book."""
     store = str(home / "store")
     prices = os.environ.get("FRONTIER_PRICES") or str(CHECKOUT / "pipeline" / "registry" / "prices.csv")
+    builder = EngineBuilder(root_dir=str(home / "builds"), wheels_dir=os.environ.get("FRONTIER_WHEELS", ""))
+    simulator = os.environ.get("FRONTIER_SIMULATOR_PYTHON") or str(builder.interpreter(shipped_plan(SIMULATOR_BUILD)))
     return Outside(
         clock=Clock(),
-        engine_builder=EngineBuilder(root_dir=str(home / "builds"), wheels_dir=os.environ.get("FRONTIER_WHEELS", "")),
+        engine_builder=builder,
         import_store=ImportStore(root_dir=store),
         page_store=PageStore(root_dir=store),
         prices=PriceBook(file=prices),
@@ -75,6 +84,8 @@ def outside(home: Path) -> Outside:
         publisher=Site(site_dir=str(home / "site"), base_url=os.environ.get("FRONTIER_BASE_URL", "")),
         result_files=ResultFiles(),
         result_store=ResultStore(root_dir=store),
+        simulator=Simulator(python=simulator, cache_dir=str(home / "simulator")),
+        sweep_store=SweepStore(root_dir=store),
         warehouse=Warehouse(),
     )
 

@@ -8,6 +8,8 @@
     ├── PriceError                a price row contradicts the book
     ├── StoreError                something stored is missing, damaged or not writable
     ├── BuildError                an engine build cannot be made, or does not prove itself
+    ├── SweepRefusedError              a sweep was asked for that would not say what it claims to
+    ├── SimulatorError            the simulator is not there, is another version, or ended without an answer
     └── NothingToPublishError          no point exists for what was asked
 
 A bad *measurement* is not an error: it is a row with reason codes (pipeline/measure/validity.py).
@@ -73,6 +75,14 @@ class StoreError(FrontierError):
 
 class BuildError(FrontierError):
     """An engine build cannot be installed, does not prove itself, or refuses a launch line."""
+
+
+class SweepRefusedError(FrontierError):
+    """A sweep was asked for that would not say what it claims to: a past day, or no recipe."""
+
+
+class SimulatorError(FrontierError):
+    """The simulator is not there, is another version than the pinned one, or ended without an answer."""
 
 
 class NothingToPublishError(FrontierError):

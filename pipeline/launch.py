@@ -17,8 +17,10 @@ from pipeline.automation import (
     OBSERVE_PRICES,
     PRICE_CELL,
     PUBLISH_SITE,
+    RUN_SWEEP,
 )
 from pipeline.builds.fingerprint import Fingerprint
+from pipeline.cell import GpuRun
 from pipeline.definitions import CHECKOUT, build_defs, default_home, outside
 from pipeline.errors import NothingToPublishError
 from pipeline.pages.page import Page
@@ -57,6 +59,12 @@ class Launch:
         """Run engine_builds of one build; returns its metadata. Raises RegistryError for an unknown one."""
         slug = require(shipped_builds(), build, kind="build", where="build")
         return self._runs.run(BUILD_ENGINE, partition=slug)
+
+    def sweep(self, gpu: str, run_date: dt.date | None, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Run sweep of one GPU, today where no day is named; returns its cell's key and its metadata."""
+        slug = require(shipped_registry().gpus, gpu, kind="gpu", where="sweep")
+        cell = GpuRun(slug, run_date or outside(self._home).clock.today())
+        return cell.key, self._runs.run(RUN_SWEEP, partition=cell.key, config={"sweep": config})
 
     def derive(self, cell: str) -> None:
         """Run raw_results, frontier and cost_tables of one cell."""

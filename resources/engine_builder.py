@@ -63,6 +63,10 @@ class EngineBuilder(dg.ConfigurableResource):
         """Where the build is, whether it exists or not."""
         return Path(self.root_dir) / plan.slug / plan.build_hash(host_python())
 
+    def interpreter(self, plan: Plan) -> Path:
+        """Where the build's Python is, or will be once it is built."""
+        return self.folder(plan) / ENVIRONMENT / "bin" / "python"
+
     def find(self, plan: Plan) -> Built | None:
         """The finished build, None where there is none. A folder without fingerprint or Python is not finished."""
         folder = self.folder(plan)

@@ -36,6 +36,10 @@ NOTES: Mapping[str, str] = {
     "run_url_not_a_link": "The source's run link is not an http address; it is left out.",
     "device_name_ambiguous": "The telemetry names more than one device.",
     "published_reading": "Read off a published ladder, itself possibly interpolated: not a raw point.",
+    "synthetic_trace": "The load is a synthetic agentic trace with 94 % prefix reuse, not the AgentX corpus.",
+    "low_fidelity": "Only this share of a decode step at batch 16 is measured throughout; the rest is partly modelled.",
+    "not_monotone": "In the operator tables a decode step gets shorter by up to this share as the batch grows.",
+    "unchunked_prefill": "Prompts are prefilled in one step; the scheduler model loses the cache of a chunked prompt.",
     "reading_published_without_date": "The page gives a range of dates; this is its last day.",
 }
 

@@ -70,6 +70,45 @@ class Tier(Entry):
     description: str
 
 
+class Concurrency(BaseModel):
+    """A ladder of concurrencies [count]: start, × factor, …, and always the end."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    start: Annotated[int, Field(ge=1, le=100_000)]
+    end: Annotated[int, Field(ge=1, le=100_000)]
+    factor: Annotated[float, Field(gt=1, le=100, strict=False)]
+
+
+class OperatorTables(BaseModel):
+    """The simulator's operator tables of a recipe: its names of model and system, and the tables' engine version."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    model: str
+    system: str
+    version: str
+
+
+class Recipe(Entry):
+    """What a sweep puts on one GPU: a deployment, a workload and a ladder. One recipe makes one curve.
+
+    GPUs held = tp × pp; ``ep`` reuses tp's. ``precision`` is the number format that the tables were measured in.
+    """
+
+    provenance: Literal["simulated"]
+    model: Slug
+    gpu: Slug
+    engine: Slug
+    precision: Literal["fp8"]
+    workload: Slug
+    tp: Annotated[int, Field(ge=1, le=72)]
+    pp: Annotated[int, Field(ge=1, le=16)]
+    ep: Annotated[int, Field(ge=1, le=72)]
+    concurrency: Concurrency
+    tables: OperatorTables
+
+
 class Price(BaseModel):
     """One rate of one GPU and tier from ``valid_from`` until the day before ``valid_to`` (None: still valid)."""
 

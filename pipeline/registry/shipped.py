@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from importlib import resources
 
 from pipeline.builds.plan import Plan
 from pipeline.registry.builds import Build
-from pipeline.registry.entries import Engine, Gpu, Model, Price, Tier, Workload
+from pipeline.registry.entries import Engine, Gpu, Model, Price, Recipe, Tier, Workload
 from pipeline.registry.loader import parse_entries, parse_prices
+from pipeline.registry.recipes import parse_recipes
 from pipeline.registry.registry import Registry, require
 
 
@@ -27,6 +29,12 @@ def shipped_registry() -> Registry:
         workloads=parse_entries(shipped_text("workloads.toml"), Workload, "workloads.toml"),
         tiers=parse_entries(shipped_text("tiers.toml"), Tier, "tiers.toml"),
     )
+
+
+@functools.cache
+def shipped_recipes() -> Mapping[str, Recipe]:
+    """The recipes of this checkout, by slug. Raises RegistryError."""
+    return parse_recipes(shipped_text("recipes.toml"), "recipes.toml", shipped_registry())
 
 
 @functools.cache

@@ -19,6 +19,7 @@ def frontier(tmp_path, monkeypatch, capsys):
     (tmp_path / "prices.csv").write_text((CHECKOUT / "pipeline/registry/prices.csv").read_text())
     monkeypatch.setenv("FRONTIER_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("FRONTIER_PRICES", str(tmp_path / "prices.csv"))
+    monkeypatch.delenv("FRONTIER_SIMULATOR_PYTHON", raising=False)
     monkeypatch.setenv("COLUMNS", "200")
 
     def run(*arguments: str) -> tuple[int, str, list[str]]:
@@ -111,6 +112,11 @@ def test_a_good_file_among_bad_ones_is_imported_and_the_exit_code_says_that_some
         (["show", "h100", "DeepSeek R2"], "Did you mean"),
         (["show", "h100", "gpt2"], "no page of gpt2 on h100"),
         (["publish"], "no result is stored"),
+        (["sweep", "h10"], "unknown gpu 'h10'. Did you mean 'h100'?"),
+        (["sweep", "mi300x"], "sweep of mi300x: no recipe; expected one of b300, gb200, h100"),
+        (["sweep", "h100"], "builds/simulator/bin/python: the simulator's interpreter is not there."),
+        (["sweep", "h100", "--run-date", "2026-01-01"], "the run date is past"),
+        (["sweep", "h100", "--run-date", "soon"], "expected YYYY-MM-DD"),
         (["prices", "add", "h100", "retail", "2", "--from", "soon", "--source", "x"], "expected YYYY-MM-DD"),
         (["prices", "add", "h100", "retail", "-2", "--from", "2026-12-01", "--source", "x"], ""),
         (["import", str(READINGS), "--declare", "colour=red"], "unknown key 'colour'"),

@@ -25,6 +25,8 @@ def test_the_graph_is_the_one_that_the_readme_draws(nodes):
     edges = {(parent.to_user_string(), name) for name, node in nodes.items() for parent in node.parent_keys}
     assert edges == {
         ("imported_results", "raw_results"),
+        ("engine_builds", "sweep"),
+        ("sweep", "raw_results"),
         ("raw_results", "frontier"),
         ("frontier", "cost_tables"),
         ("price_book", "cost_tables"),
@@ -60,6 +62,16 @@ def test_engine_builds_are_partitioned_by_build_and_stand_apart(nodes):
 def test_derived_assets_backfill_in_one_run_a_gpu(nodes):
     for name in DERIVED | {"raw_results"}:
         assert nodes[name].backfill_policy == dg.BackfillPolicy.single_run(), name
+
+
+def test_a_sweep_has_no_backfill_policy_because_one_would_bypass_the_limit_of_one_run_a_gpu(nodes):
+    assert nodes["sweep"].partitions_def == cell_partitions
+    assert nodes["sweep"].backfill_policy is None
+    assert nodes["sweep"].automation_condition is None
+
+
+def test_no_schedule_starts_a_sweep():
+    assert "run_sweep" not in {schedule.job_name for schedule in defs.schedules}
 
 
 def test_nothing_that_measures_or_reads_files_is_automated(nodes):
