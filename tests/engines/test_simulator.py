@@ -35,7 +35,7 @@ def simulate(simulator, connection, slug, concurrency):
     return simulated_point(connection, point, workload, DAY, Answer(said["report"], said["requests"], profile.facts))
 
 
-@pytest.mark.parametrize("slug", ["h100_vllm_agentx", "b300_sglang_agentx"])
+@pytest.mark.parametrize("slug", ["h100_vllm_agentic_synthetic", "b300_sglang_agentic_synthetic"])
 def test_a_cached_context_is_not_computed_again(simulator, connection, slug):
     row = simulate(simulator, connection, slug, 1)
     assert row["valid"]

@@ -113,12 +113,13 @@ def test_raw_results_hold_imported_and_swept_points_and_name_both_sources(swept)
     assert points.num_rows == len(PLANNED) + 1
     manifest = json.loads((swept.home / "store/raw/h100" / AS_OF / "manifest.json").read_text())
     files = {source["file"] for source in manifest["sources"]}
-    assert {"a.json", "h100_vllm_agentx.c4"} <= files
+    assert {"a.json", "h100_vllm_agentic_synthetic.c4"} <= files
 
 
 def test_a_simulated_point_shares_no_series_headline_or_section_with_an_imported_one(swept):
     run_sweep(swept)
     same = {"model": "deepseek_v4_flash", "gpu": "h100", "engine": "vllm", "precision": "fp8", "spec_method": "none"}
+    same |= {"workload": "agentic_synthetic"}
     same |= {"disaggregated": False, "multinode": False, "kv_offload": "none", "run_date": parse_cell(CELL).run_date}
     swept.seed((60.0, 9000.0), (90.0, 7000.0), provenance="imported", **same)
     swept.derive(CELL)
@@ -128,7 +129,7 @@ def test_a_simulated_point_shares_no_series_headline_or_section_with_an_imported
     swept.publish("h100")
     folder = swept.home / "site/run/deepseek_v4_flash-on-h100"
     imported = json.loads((folder / "data.json").read_text())
-    simulated = json.loads((folder / "data-agentx-simulated.json").read_text())
+    simulated = json.loads((folder / "data-agentic_synthetic-simulated.json").read_text())
     assert {p["point_id"] for p in imported["points"]} == {"a.json-0", "a.json-1"}
     assert not {p["point_id"] for p in simulated["points"]} & {p["point_id"] for p in imported["points"]}
     assert (imported["provenance"], simulated["provenance"]) == ("imported", "simulated")
@@ -136,7 +137,7 @@ def test_a_simulated_point_shares_no_series_headline_or_section_with_an_imported
     assert simulated["banner"].startswith("Simulated:")
     assert simulated["quick_answer"].startswith("In simulation, ")
     page = (folder / "index.html").read_text()
-    assert "AgentX agentic coding workload, simulated" in page
+    assert "synthetic agentic coding workload, simulated" in page
     assert page.count("Simulated: numbers computed by a simulator") >= 1
     assert '(simulated)"' in page  # the chart's own label
 

@@ -38,7 +38,7 @@ def test_a_gpu_gets_the_points_of_its_own_recipes_and_one_run_a_recipe():
 
 
 def test_a_fingerprint_depends_on_the_deployment_and_not_on_the_name():
-    slug, recipe = "a", RECIPES["h100_vllm_agentx"]
+    slug, recipe = "a", RECIPES["h100_vllm_agentic_synthetic"]
     before = plan({slug: recipe}, "h100")
     assert (
         plan({"b": recipe.model_copy(update={"name": "another name"})}, "h100")[0].fingerprint == before[0].fingerprint
@@ -47,7 +47,7 @@ def test_a_fingerprint_depends_on_the_deployment_and_not_on_the_name():
 
 
 def test_another_ladder_is_another_run_because_one_curve_comes_from_one_run():
-    recipe = RECIPES["h100_vllm_agentx"]
+    recipe = RECIPES["h100_vllm_agentic_synthetic"]
     longer = recipe.model_copy(update={"concurrency": recipe.concurrency.model_copy(update={"end": 128})})
     old, new = plan({"a": recipe}, "h100"), plan({"a": longer}, "h100")
     assert not {p.fingerprint for p in old} & {p.fingerprint for p in new}
@@ -60,6 +60,6 @@ def test_a_gpu_without_a_recipe_is_one_sentence():
 
 def test_the_build_names_tables_and_simulators_with_versions():
     assert (
-        engine_build(RECIPES["b300_sglang_agentx"])
+        engine_build(RECIPES["b300_sglang_agentic_synthetic"])
         == "simulated on tables of 0.5.14 (ai-dynamo 1.4.2, aiconfigurator 0.12.0)"
     )

@@ -47,7 +47,7 @@ def test_throughput_is_the_workers_tokens_divided_by_its_gpus_once(connection):
 
 
 def test_speed_is_read_at_the_workloads_percentile(connection):
-    fixed, agentic = row_of(connection), row_of(connection, "h100_vllm_agentx")
+    fixed, agentic = row_of(connection), row_of(connection, "h100_vllm_agentic_synthetic")
     # TPOT 10, 10, 10, 20 ms: the median is 10; rank 2.7 of 0 to 3 is 10 + 0.7 × 10
     assert (fixed["percentile"], fixed["interactivity_tok_s_user"]) == (50, pytest.approx(100))
     assert (agentic["percentile"], agentic["interactivity_tok_s_user"]) == (90, pytest.approx(1 / 0.017))
@@ -68,11 +68,11 @@ def test_requests_in_flight_and_the_steady_state_are_stored_beside_the_whole_run
     assert row["achieved_concurrency"] == pytest.approx(5.5 / 3.3)
     assert row["steady_window_s"] == 2.2
     assert row["steady_throughput_tok_s_gpu"] == pytest.approx(8293 * 3.5 / 2.2 / 8)
-    assert "steady_window_s" not in row_of(connection, "h100_vllm_agentx")
+    assert "steady_window_s" not in row_of(connection, "h100_vllm_agentic_synthetic")
 
 
 def test_a_point_says_what_it_is(connection):
-    row = row_of(connection, "h100_sglang_agentx")
+    row = row_of(connection, "h100_sglang_agentic_synthetic")
     assert row["provenance"] == row["source_format"] == "simulated"
     assert row["engine_build"] == "simulated on tables of 0.5.14 (ai-dynamo 1.4.2, aiconfigurator 0.12.0)"
     assert row["notes"] == ["low_fidelity=40%", "not_monotone=10%", "synthetic_trace", "unchunked_prefill"]
@@ -105,14 +105,18 @@ def test_the_largest_drop_is_measured_from_the_highest_value_before_it():
 
 
 def test_agentic_turns_are_timed_behind_a_cached_context_and_fixed_prompts_behind_none():
-    recipe = shipped_recipes()["h100_vllm_agentx"]
+    recipe = shipped_recipes()["h100_vllm_agentic_synthetic"]
     workloads = shipped_registry().workloads
-    assert profile_request(recipe, workloads["agentx"])["prefix_tok"] == 65_536
+    assert profile_request(recipe, workloads["agentic_synthetic"])["prefix_tok"] == 65_536
     assert profile_request(recipe, workloads["fixed_8k1k"])["prefix_tok"] == 0
 
 
 def test_only_sglangs_agentic_prompts_are_unchunked():
     chunks = {}
-    for slug in ("h100_vllm_agentx", "h100_sglang_agentx", "h100_sglang_fixed_8k1k"):
+    for slug in ("h100_vllm_agentic_synthetic", "h100_sglang_agentic_synthetic", "h100_sglang_fixed_8k1k"):
         chunks[slug] = replay_request(*planned(slug), 1000)["engine"]["max_num_batched_tokens"]
-    assert chunks == {"h100_vllm_agentx": 8192, "h100_sglang_agentx": 131_072, "h100_sglang_fixed_8k1k": 8192}
+    assert chunks == {
+        "h100_vllm_agentic_synthetic": 8192,
+        "h100_sglang_agentic_synthetic": 131_072,
+        "h100_sglang_fixed_8k1k": 8192,
+    }

@@ -83,4 +83,4 @@ def test_a_draw_stays_within_its_bounds():
 def test_every_lane_gets_eight_sessions_or_ten_requests():
     assert len(trace_lines(WORKLOADS["fixed_8k1k"], 64)) == 640
     assert len(trace_lines(WORKLOADS["fixed_8k1k"], 1)) == 32
-    assert len(sessions(trace_lines(WORKLOADS["agentx"], 8))) == 64
+    assert len(sessions(trace_lines(WORKLOADS["agentic_synthetic"], 8))) == 64
