@@ -8,11 +8,14 @@ from pydantic import Field
 from assets.evidence import column_schema, markdown_table
 from pipeline.cell import GpuRun
 from pipeline.errors import FrontierError
+from pipeline.imports.outcome import refuse_days_outside
 from pipeline.imports.reader import read_results
 from pipeline.imports.source import declared_from_options
+from pipeline.partitions import FIRST_RUN_DATE
 from pipeline.registry.shipped import shipped_registry
 from pipeline.tables.points import POINTS
 from pipeline.tables.requests import REQUESTS
+from resources.clock import Clock
 from resources.import_store import ImportStore, report_of
 from resources.progress import Progress
 from resources.result_files import ResultFiles
@@ -39,6 +42,7 @@ def imported_results(
     result_files: ResultFiles,
     import_store: ImportStore,
     progress: Progress,
+    clock: Clock,
 ) -> dg.MaterializeResult:
     """One materialization is one import; its report says what became of every row of every file."""
     declared = declared_from_options(config.declared)
@@ -47,6 +51,7 @@ def imported_results(
         try:
             source = result_files.read(path)
             outcome = read_results(source, result_files.declared(path, declared), shipped_registry())
+            refuse_days_outside(outcome.points, FIRST_RUN_DATE, clock.today(), source.name)
             cells |= import_store.put(source, outcome)
             reports.append(report_of(source, outcome))
         except FrontierError as error:

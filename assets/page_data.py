@@ -11,7 +11,7 @@ from assets.frontier import FRONTIER
 from assets.raw_results import RAW
 from pipeline.automation import FOLLOW_COSTS
 from pipeline.cell import GpuRun
-from pipeline.cost.price_book import prices_as_of
+from pipeline.cost.price_book import costs_of_book, prices_as_of
 from pipeline.cost.price_readings import costs_as_of
 from pipeline.frontier.across import combined_frontier, newest_curves, page_points, read_across
 from pipeline.pages.build import build_sections
@@ -85,14 +85,15 @@ def _inputs(gpu: str, as_of: dt.date, store: ResultStore, warehouse: Warehouse, 
         cells = [GpuRun(gpu, day) for day in sorted(set(knots["run_date"].to_pylist()))]
         readings = read_files(connection, READINGS, store.existing(FRONTIER, cells, READINGS))
         costs = read_files(connection, COSTS, store.existing(COST, cells, COSTS))
+        book = prices_as_of(prices.tables([gpu])[gpu], as_of)
         return GpuInput(
             gpu=gpu,
             points=page_points(connection, points, knots, shipped_registry().agentic_workloads),
             knots=knots,
             frontier=combined_frontier(connection, knots),
             across=read_across(connection, knots, readings),
-            costs=costs_as_of(connection, costs, as_of),
-            prices=prices_as_of(prices.tables([gpu])[gpu], as_of),
+            costs=costs_of_book(costs_as_of(connection, costs, as_of), book),
+            prices=book,
             registry=shipped_registry(),
             as_of=as_of,
         )

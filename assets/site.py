@@ -46,7 +46,7 @@ def site(
     page_store: PageStore, result_store: ResultStore, warehouse: Warehouse, publisher: Site, progress: Progress
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult]:
     """One materialization is one folder, complete, whose links all lead somewhere."""
-    facts = SiteFacts(base_url=publisher.base_url or None)
+    facts = SiteFacts(base_url=f"{publisher.base_url.rstrip('/')}/" if publisher.base_url else None)
     pages = list(page_store.pairs())
     with publisher.build() as folder:
         for sections in progress.over(pages, "rendering pages"):

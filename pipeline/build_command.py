@@ -17,7 +17,7 @@ def build(
     from pipeline.launch import Launch, all_builds
     from pipeline.terminal import build_rows
 
-    out = Console(highlight=False)
+    out = Console(highlight=False, markup=False)
     if list_builds:
         out.print(build_rows(all_builds()))
         return

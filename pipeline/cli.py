@@ -29,8 +29,8 @@ prices_app = typer.Typer(no_args_is_help=True, help="The dated price book.")
 app.add_typer(prices_app, name="prices")
 app.command()(build)
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out = Console(highlight=False, markup=False)
+err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 @app.callback()
@@ -65,13 +65,14 @@ def import_results(
 ) -> None:
     """Read result files, derive their cells and publish. What a file says itself always wins over an option.
 
-    Exit code 1: no file could be read. 2: some could not.
+    Exit code 1: nothing could be imported. 2: some files were refused.
     """
     from pipeline.launch import Launch
 
     given = {"gpu": gpu, "n_gpus": gpus, "engine": engine, "precision": precision, "model": model}
     given |= {"workload": workload, "run_date": run_date} | dict(_key_value(text) for text in declare)
     with Launch.at_home(max_mib=max_mib) as launch:
+        launch.observe_prices()
         report = launch.import_results([str(p) for p in paths], {k: v for k, v in given.items() if v})
         _print_report(report)
         cells = report["cells"]
@@ -79,8 +80,9 @@ def import_results(
             launch.derive(cell)
         if publish_after and cells:
             _publish(launch, sorted({cell.partition("|")[0] for cell in cells}), "")
-    if report["refusals"]:
-        raise typer.Exit(2 if report["n_files"] else 1)
+    n_points = report["n_rows_imported"] + report["n_rows_invalid"]
+    if report["refusals"] or (report["n_rows_rejected"] and not n_points):
+        raise typer.Exit(2 if n_points else 1)
 
 
 def _key_value(text: str) -> tuple[str, str]:
@@ -143,6 +145,9 @@ def publish(
 
 
 def _publish(launch: "Launch", gpus: list[str], as_of: str) -> None:
+    stale = launch.stale_costs(gpus)
+    for cell in track(stale, description="pricing cells", console=err, transient=True, disable=len(stale) < 2):
+        launch.price(cell)
     for gpu in track(gpus, description="building pages", console=err, transient=True, disable=len(gpus) < 2):
         launch.build_pages(gpu, as_of)
     done = launch.publish_site()
@@ -184,8 +189,6 @@ def prices_add(
         price, cells = launch.add_price(gpu, tier, usd_per_gpu_hour, dt.date.fromisoformat(_day(valid_from)), source)
         out.print(f"added {price.price_id}: {price.usd_per_gpu_hour:.2f} USD/GPU/h")
         if publish_after and cells:
-            for cell in track(cells, description="pricing cells", console=err, transient=True, disable=len(cells) < 2):
-                launch.price(cell)
             _publish(launch, [price.gpu], "")
 
 
@@ -213,7 +216,7 @@ def main() -> None:
     except FrontierError as error:
         if os.environ.get("FRONTIER_DEBUG"):
             raise
-        err.print(f"error: {error}", markup=False)
+        err.print(f"error: {error}")
         sys.exit(1)
     except KeyboardInterrupt:
         err.print("stopped; everything that was finished is stored, run the same command again to go on")

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,18 @@ from pipeline.automation import (
 )
 from pipeline.builds.fingerprint import Fingerprint
 from pipeline.cell import GpuRun
+from pipeline.cost.checks import costs_are_current
 from pipeline.definitions import CHECKOUT, build_defs, default_home, outside
-from pipeline.errors import NothingToPublishError
+from pipeline.errors import NothingToPublishError, StoreError
 from pipeline.pages.page import Page
 from pipeline.registry.builds import Build
 from pipeline.registry.entries import Price
 from pipeline.registry.registry import require
 from pipeline.registry.shipped import shipped_builds, shipped_plan, shipped_registry
+from pipeline.tables.costs import COSTS
+from pipeline.tables.readings import READINGS
 from resources.dagster_runs import Runs, open_instance, prepare_instance
+from resources.file_lock import held
 from resources.progress import Progress
 from resources.result_files import ResultFiles
 from resources.result_store import ResultStore
@@ -47,7 +51,7 @@ class Launch:
         """The home folder of the environment; the instance is closed at the end."""
         home = default_home()
         terminal = {"progress": Progress(terminal=True), "result_files": ResultFiles(max_mib=max_mib)}
-        with open_instance(home) as instance:
+        with _alone(home), open_instance(home) as instance:
             yield cls(Runs(build_defs(home, terminal), instance), home)
 
     def import_results(self, paths: list[str], declared: dict[str, str]) -> dict[str, Any]:
@@ -73,6 +77,21 @@ class Launch:
     def price(self, cell: str) -> None:
         """Run cost_tables of one cell."""
         self._runs.run(PRICE_CELL, partition=cell)
+
+    def stale_costs(self, gpus: list[str]) -> list[str]:
+        """Keys of the cells whose stored costs are not those of the price book as it is now."""
+        found = []
+        for gpu, book in outside(self._home).prices.tables(gpus).items():
+            for cell in (cell for cell in self._store.cells("frontier") if cell.gpu == gpu):
+                readings = self._store.read("frontier", cell, READINGS)
+                costs = self._store.read("costs", cell, COSTS)
+                if not costs_are_current(costs, readings, book, cell.run_date):
+                    found.append(cell.key)
+        return found
+
+    def observe_prices(self) -> None:
+        """Run observe_prices: automation then knows which prices the costs came from."""
+        self._runs.run(OBSERVE_PRICES)
 
     def build_pages(self, gpu: str, as_of: str) -> None:
         """Run page_data of one GPU."""
@@ -102,12 +121,31 @@ class Launch:
             "tier": require(registry.tiers, tier, kind="tier", where="prices add"),
         }
         price = book.add({**slugs, "usd_per_gpu_hour": usd_per_gpu_hour, "valid_from": valid_from, "source": source})
-        self._runs.run(OBSERVE_PRICES)
+        self.observe_prices()
         return price, [cell.key for cell in self._store.cells("raw") if cell.gpu == price.gpu]
 
     @property
     def _store(self) -> ResultStore:
         return outside(self._home).result_store
+
+
+@contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    """One command at a time on a home folder: the others wait. Raises StoreError where the folder cannot be written."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(home / ".frontier.lock", _say_waiting))
+        except OSError as error:
+            raise StoreError(
+                f"cannot be written ({error.strerror or error})",
+                where=str(home),
+                next_step="Correct its permissions, or name another folder with --home.",
+            ) from error
+        yield
+
+
+def _say_waiting() -> None:
+    print("waiting for another frontier command on this home folder", file=sys.stderr)
 
 
 def all_prices(gpu: str) -> list[Price]:

@@ -65,6 +65,10 @@ class Runs:
             )
         except dg.DagsterError as error:
             raise _cause(error, job, partition) from error
+        except BaseException as error:
+            if type(error).__name__ == "DagsterExecutionInterruptedError":  # not exported by dagster
+                raise KeyboardInterrupt from error
+            raise
         events = result.get_asset_materialization_events()
         metadata = events[-1].materialization.metadata if events else {}
         return {name: value.value for name, value in metadata.items()}

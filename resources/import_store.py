@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.cell import GpuRun
+from pipeline.errors import StoreError
 from pipeline.imports.outcome import Outcome
 from pipeline.imports.source import SourceFile
 from pipeline.tables.by_cell import by_cell
@@ -51,6 +52,7 @@ class ImportStore(dg.ConfigurableResource):
         """
         stale = self._cells_of(source.sha256)
         fresh = by_cell(outcome.points)
+        self._refuse_loss(source, outcome, stale)
         for cell, rows in fresh.items():
             mine = pc.is_in(outcome.requests["point_id"], value_set=rows["point_id"].combine_chunks())
             self._write(cell, source.sha256, POINTS, rows)
@@ -61,6 +63,18 @@ class ImportStore(dg.ConfigurableResource):
         report = report_of(source, outcome) | {"cells": [str(c.key) for c in sorted(fresh)]}
         write_bytes(self._report(source.sha256), (json.dumps(report, indent=1) + "\n").encode())
         return fresh.keys() | stale
+
+    def _refuse_loss(self, source: SourceFile, outcome: Outcome, stale: set[GpuRun]) -> None:
+        """An import that gives fewer points than the same bytes gave before takes nothing away."""
+        stored = sum(read_parquet(self._path(c, source.sha256, POINTS), POINTS).num_rows for c in stale)
+        if outcome.points.num_rows < stored:
+            raise StoreError(
+                "the same file was imported before and gave more points; those stay",
+                where=source.name,
+                expected=f"{stored} points",
+                found=f"{outcome.points.num_rows}, and {outcome.n_rejected} rows rejected",
+                next_step="Declare what you declared then (gpu, engine, …), and import it again.",
+            )
 
     def read(self, cell: GpuRun) -> Imported:
         """Everything imported for one cell. Raises StoreError for a damaged file."""

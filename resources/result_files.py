@@ -22,6 +22,8 @@ class ResultFiles(dg.ConfigurableResource):
         for path in map(Path, paths):
             if not path.exists():
                 raise UnreadableFileError("no such file or folder", where=str(path), next_step="Check the path.")
+            if not path.is_dir() and not path.is_file():
+                raise UnreadableFileError("not a file", where=str(path), next_step="Name a regular file or a folder.")
             files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
             found |= {f: None for f in files if f.name != IMPORT_TOML and not _hidden(f, path)}
         if not found:

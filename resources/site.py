@@ -9,6 +9,7 @@ import dagster as dg
 
 from pipeline.errors import StoreError
 from resources.atomic_files import TEMP_PREFIX, swap_folder
+from resources.file_lock import held
 
 
 class Site(dg.ConfigurableResource):
@@ -24,21 +25,30 @@ class Site(dg.ConfigurableResource):
 
     @contextmanager
     def build(self) -> Iterator[Path]:
-        """An empty folder to fill; at the end it takes the place of the live one, after an error it is removed."""
+        """An empty folder to fill, by one publisher at a time.
+
+        At the end it takes the place of the live one; after an error it is removed.
+        """
         new = self.live.with_name(f"{TEMP_PREFIX}new-{self.live.name}")
-        shutil.rmtree(new, ignore_errors=True)
         try:
-            new.mkdir(parents=True)
-            yield new
-            swap_folder(new, self.live)
+            with held(self.live.with_name(f".{self.live.name}.lock"), _waiting):
+                shutil.rmtree(new, ignore_errors=True)
+                new.mkdir(parents=True)
+                try:
+                    yield new
+                    swap_folder(new, self.live)
+                finally:
+                    shutil.rmtree(new, ignore_errors=True)
         except OSError as error:
             raise StoreError(
                 f"cannot build the site ({error.strerror or error})",
                 where=str(new),
                 next_step="Free space or correct the permissions, then publish again; the old site is untouched.",
             ) from error
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
+
+
+def _waiting() -> None:
+    dg.get_dagster_logger().info("another publisher is at work; waiting for it")
 
 
 def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 
 import pyarrow as pa
@@ -14,6 +15,16 @@ def costs_name_prices(costs: pa.Table, prices: pa.Table) -> list[str]:
     rates = dict(zip(prices["price_id"].to_pylist(), prices["usd_per_gpu_hour"].to_pylist(), strict=True))
     pairs = set(zip(costs["price_id"].to_pylist(), costs["usd_per_gpu_hour"].to_pylist(), strict=True))
     return [f"{price} at {rate:g} USD/GPU/h is not in the price book" for price, rate in sorted(pairs - rates.items())]
+
+
+def costs_are_current(costs: pa.Table, readings: pa.Table, prices: pa.Table, run_date: dt.date) -> bool:
+    """Whether the costs of one cell name exactly the price rows that hold on or after its run date, as they are now."""
+    names = ("price_id", "usd_per_gpu_hour", "valid_to")
+    book = zip(*(prices[name].to_pylist() for name in names), strict=True)
+    wanted = {row for row in book if row[2] is None or row[2] > run_date}
+    if readings["throughput_tok_s_gpu"].null_count == readings.num_rows:
+        wanted = set()
+    return wanted == set(zip(*(costs[name].to_pylist() for name in names), strict=True))
 
 
 def costs_recompute(costs: pa.Table) -> list[str]:

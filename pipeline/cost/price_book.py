@@ -32,6 +32,13 @@ def prices_as_of(prices: pa.Table, as_of: dt.date) -> pa.Table:
     return prices.filter(pc.and_(pc.less_equal(prices["valid_from"], day), pc.invert(ended)))
 
 
+def costs_of_book(costs: pa.Table, prices: pa.Table) -> pa.Table:
+    """The COSTS rows whose price row stands in the book with that rate: a page never prints another price's cost."""
+    rates = set(zip(prices["price_id"].to_pylist(), prices["usd_per_gpu_hour"].to_pylist(), strict=True))
+    used = zip(costs["price_id"].to_pylist(), costs["usd_per_gpu_hour"].to_pylist(), strict=True)
+    return costs.filter(pa.array([row in rates for row in used], pa.bool_()))
+
+
 def version_of(prices: pa.Table) -> str:
     """Hash of the rows' values: equal rows, equal version."""
     rows = [tuple(str(v) for v in row.values()) for row in prices.to_pylist()]

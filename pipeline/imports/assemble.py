@@ -15,7 +15,7 @@ from pipeline.imports.facts import Settled, settle
 from pipeline.imports.fields import has_non_finite
 from pipeline.imports.names import contradictions
 from pipeline.imports.outcome import Outcome, Rejected, RowRejectedError
-from pipeline.imports.topology import n_gpus_held, topology
+from pipeline.imports.topology import UNKNOWN, n_gpus_held, topology, unknown_topology
 from pipeline.measure.client import in_bursts
 from pipeline.measure.validity import reasons_for
 from pipeline.tables.points import IDENTITY, POINTS
@@ -57,6 +57,8 @@ def assemble(job: Job, draft: Draft, source_format: str, source_row: int) -> dic
     row["provenance"] = "imported"
     row["topology"] = row.get("topology") or topology(row)
     _settle_gpus(row, settled)
+    if row["topology"] == UNKNOWN:
+        row["topology"] = unknown_topology(row, job.source.name)
     _settle_throughput(row)
     if draft.steady_tok_s is not None and row["n_gpus"]:
         row["steady_throughput_tok_s_gpu"] = draft.steady_tok_s / row["n_gpus"]

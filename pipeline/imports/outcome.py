@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from pipeline.errors import UnreadableFileError
 
 
 class RowRejectedError(Exception):
@@ -58,3 +61,16 @@ class Outcome:
     def n_rejected(self) -> int:
         """Rows that are no points."""
         return len(self.rejected)
+
+
+def refuse_days_outside(points: pa.Table, first: dt.date, last: dt.date, where: str) -> None:
+    """Refuse a file with a run date that has no cell. Raises UnreadableFileError."""
+    for day in points["run_date"].to_pylist():
+        if not first <= day <= last:
+            raise UnreadableFileError(
+                "a run date outside the days that can be stored",
+                where=where,
+                expected=f"{first} to {last} (today, UTC)",
+                found=str(day),
+                next_step="Correct the date; of a file dated ahead of UTC, import it tomorrow.",
+            )

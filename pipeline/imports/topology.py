@@ -5,9 +5,13 @@ GPUs held = workers × tp × pp × pcp, summed over pools; ep, dp attention and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+UNKNOWN = "unknown"
+_CLAIMED = re.compile(r"(?<![a-z0-9])(tp|pp|dp|ep)[-_]?(\d+)(?![a-z0-9])")
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,27 @@ def topology(columns: Mapping[str, Any]) -> str:
     """
     serving, prefill = pool_of(columns, ""), pool_of(columns, "prefill_")
     if not columns.get("disaggregated"):
-        return _multiplied(serving, above=1) or "unknown"
+        return _multiplied(serving, above=1) or UNKNOWN
     if serving.tp and prefill.tp:
         return f"prefill {_multiplied(prefill, above=0)} + decode {_multiplied(serving, above=0)}"
     n_prefill, n_decode = columns.get("n_gpus_prefill"), columns.get("n_gpus_decode")
-    return f"prefill {n_prefill} GPUs + decode {n_decode} GPUs" if n_prefill and n_decode else "unknown"
+    return f"prefill {n_prefill} GPUs + decode {n_decode} GPUs" if n_prefill and n_decode else UNKNOWN
+
+
+def unknown_topology(columns: Mapping[str, Any], file_name: str) -> str:
+    """What tells apart deployments whose sizes no file records: GPUs held, and sizes that the file's name claims.
+
+    Without this, two configurations at one concurrency would be attempts at one point, and one would hide the other.
+    Where neither concurrency nor rate is recorded, the file's name stands for the load.
+    """
+    n_gpus = columns.get("n_gpus")
+    base = file_name.rsplit("/", 1)[-1]
+    claimed = [f"{size}{n}" for size, n in _CLAIMED.findall(base.lower())]
+    if columns.get("concurrency") is None and columns.get("request_rate_req_s") is None:
+        claimed = [base]
+    held = [f"{n_gpus} GPUs"] if n_gpus else []
+    named = [f"name: {' '.join(claimed)}"] if claimed else []
+    return f"{UNKNOWN} ({', '.join(held + named)})" if held or named else UNKNOWN
 
 
 def n_gpus_held(columns: Mapping[str, Any]) -> int | None:

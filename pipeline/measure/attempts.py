@@ -32,8 +32,8 @@ def number_attempts(points: pa.Table) -> pa.Table:
     """One cell's points with attempts 1..n for each identity, sorted as POINTS is.
 
     Rows of equal IDENTITY (null equals null) are numbered by run_started_at (nulls first), source_file,
-    source_sha256, source_row. A row whose measured values all equal those of an earlier row of its identity becomes
-    invalid with reason duplicate_row; the earlier one stays as it is. Doing it again changes nothing.
+    source_sha256, source_row. A row whose measured values all equal those of an earlier valid row of its identity
+    becomes invalid with reason duplicate_row; the earlier one stays as it is. Doing it again changes nothing.
     """
     groups: dict[tuple[object, ...], list[Row]] = defaultdict(list)
     for row in points.to_pylist():
@@ -48,8 +48,10 @@ def _numbered(group: list[Row]) -> list[Row]:
     numbered = []
     for attempt, row in enumerate(sorted(group, key=_by_start), start=1):
         measured = tuple(row[name] for name in POINTS.names if name not in NOT_MEASURED)
-        numbered.append(_judged(row, attempt, is_duplicate=measured in seen))
-        seen.add(measured)
+        judged = _judged(row, attempt, is_duplicate=measured in seen)
+        numbered.append(judged)
+        if judged["valid"]:
+            seen.add(measured)
     return numbered
 
 

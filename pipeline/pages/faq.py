@@ -7,7 +7,7 @@ from pipeline.pages.page import Page, Question
 
 _SOURCE = {
     "measured": "Every point is measured on {gpu} hardware",
-    "imported": "Every point is taken over from result files or pages of others and was not measured here",
+    "imported": "Every point is taken over from result files or published pages and was not measured by this pipeline",
     "simulated": "Every point is computed by a simulator; no {gpu} served a request",
 }
 

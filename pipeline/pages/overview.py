@@ -195,7 +195,8 @@ def robots_txt(site: SiteFacts) -> str:
 
 
 def sitemap_xml(paths: Iterable[str], site: SiteFacts) -> str:
-    """The pages by path, sorted, each once. Addresses are relative where the site does not know its own."""
-    lines = [f"<url><loc>{escape((site.base_url or '') + path)}</loc></url>" for path in sorted(set(paths))]
+    """The pages by path, sorted, each once; none where the site does not know its address: a sitemap has no others."""
+    known = sorted(set(paths)) if site.base_url else []
+    lines = [f"<url><loc>{escape((site.base_url or '') + path)}</loc></url>" for path in known]
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
     return head + "".join(f"{line}\n" for line in lines) + "</urlset>\n"

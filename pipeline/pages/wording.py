@@ -22,7 +22,7 @@ ROLE_WORD = {
 
 BANNERS = {
     "measured": None,
-    "imported": "Imported: numbers taken over from files or pages of others; not measured here.",
+    "imported": "Imported: numbers taken over from result files or pages; not measured by this pipeline.",
     "simulated": "Simulated: numbers computed by a simulator; no hardware served a request.",
 }
 

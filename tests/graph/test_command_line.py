@@ -56,7 +56,7 @@ def test_the_published_readings_give_the_corrected_headline(frontier, tmp_path):
     }  # fmt: skip
     with open_instance(tmp_path / "home") as instance:
         jobs = {run.job_name for run in instance.get_runs()}
-    assert jobs == {"import_results", "derive_cell", "build_pages", "publish_site"}
+    assert jobs == {"observe_prices", "import_results", "derive_cell", "build_pages", "publish_site"}
 
 
 def test_importing_a_file_twice_changes_nothing(frontier, tmp_path):
@@ -114,7 +114,7 @@ def test_a_good_file_among_bad_ones_is_imported_and_the_exit_code_says_that_some
         (["publish"], "no result is stored"),
         (["sweep", "h10"], "unknown gpu 'h10'. Did you mean 'h100'?"),
         (["sweep", "mi300x"], "sweep of mi300x: no recipe; expected one of b300, gb200, h100"),
-        (["sweep", "h100"], "builds/simulator/bin/python: the simulator's interpreter is not there."),
+        (["sweep", "h100"], "the simulator's interpreter is not there. Run frontier build simulator"),
         (["sweep", "h100", "--run-date", "2026-01-01"], "the run date is past"),
         (["sweep", "h100", "--run-date", "soon"], "expected YYYY-MM-DD"),
         (["prices", "add", "h100", "retail", "2", "--from", "soon", "--source", "x"], "expected YYYY-MM-DD"),
@@ -145,3 +145,73 @@ def test_a_new_price_changes_the_page_and_leaves_the_readings(frontier, tmp_path
     retail = next(cost for cost in page["costs"] if cost["tier"] == "retail")
     # 2.50 x 1e6 / (11385 x 3600)
     assert round(retail["cost_usd_mtok"]["total"], 5) == 0.061
+
+
+def vllm_result(**changes: object) -> str:
+    body = {
+        **{"date": "20261015-101500", "backend": "vllm", "model_id": "openai/gpt-oss-120b", "request_rate": "inf"},
+        **{"num_prompts": 64, "max_concurrency": 8, "duration": 10.0, "completed": 64, "failed": 0},
+        **{"total_input_tokens": 65536, "total_output_tokens": 65536, "request_throughput": 6.4},
+        **{"mean_ttft_ms": 100.0, "median_ttft_ms": 90.0, "std_ttft_ms": 9.0, "p99_ttft_ms": 200.0},
+        **{"mean_tpot_ms": 10.0, "median_tpot_ms": 10.0, "std_tpot_ms": 1.0, "p99_tpot_ms": 12.0},
+    }
+    return json.dumps(body | changes)
+
+
+DECLARED = ("--gpu", "h100", "--gpus", "8", "--engine", "vllm", "--precision", "fp8")
+
+
+def test_an_edited_price_file_is_followed_by_publish(frontier, tmp_path):
+    frontier("import", str(READINGS))
+    book = tmp_path / "prices.csv"
+    book.write_text(book.read_text().replace("h100,retail,2.00,", "h100,retail,9.99,"))
+    assert frontier("publish")[0] == 0
+    page = json.loads((tmp_path / "home/site/run/deepseek_v4_1_flash-on-h100/data.json").read_text())
+    retail = next(cost for cost in page["costs"] if cost["tier"] == "retail")
+    # 9.99 x 1e6 / (11385 x 3600)
+    assert (retail["usd_per_gpu_hour"], round(retail["cost_usd_mtok"]["total"], 4)) == (9.99, 0.2437)
+    book.write_text(book.read_text().splitlines()[0] + "\n")
+    assert frontier("publish")[0] == 0
+    page = json.loads((tmp_path / "home/site/run/deepseek_v4_1_flash-on-h100/data.json").read_text())
+    assert page["costs"] == []
+    assert page["headline"]["cost_usd_mtok"] is None
+
+
+def test_importing_again_without_the_declarations_takes_nothing_away(frontier, tmp_path):
+    (tmp_path / "run.json").write_text(vllm_result())
+    assert frontier("import", str(tmp_path / "run.json"), *DECLARED)[0] == 0
+    before = stored(tmp_path / "home")
+    code, _, lines = frontier("import", str(tmp_path / "run.json"))
+    assert code == 1
+    assert any("was imported before and gave more points; those stay" in line for line in lines)
+    assert stored(tmp_path / "home") == before
+
+
+def test_a_day_without_a_cell_is_refused_in_one_sentence(frontier, tmp_path):
+    (tmp_path / "old.json").write_text(vllm_result(date="20231231-101500"))
+    (tmp_path / "late.json").write_text(vllm_result(date="29990101-101500"))
+    code, _, lines = frontier("import", str(tmp_path / "old.json"), str(tmp_path / "late.json"), *DECLARED)
+    assert code == 1
+    assert [line.split(";")[0] for line in lines if "run date" in line] == [
+        "old.json: a run date outside the days that can be stored",
+        "late.json: a run date outside the days that can be stored",
+    ]
+
+
+def test_words_of_others_are_never_taken_for_markup(frontier, tmp_path):
+    (tmp_path / "run[b].json").write_text(vllm_result(model_id="[/foo]"))
+    code, _, lines = frontier("import", str(tmp_path / "run[b].json"), *DECLARED)
+    assert code == 1
+    assert any(line.startswith("run[b].json row 0: rejected, model_unknown: Unknown model '[/foo]'") for line in lines)
+    assert frontier("prices", "add", "h100", "retail", "2.1", "--from", "2026-11-02", "--source", "[/b]")[0] == 0
+    assert "[/b]" in frontier("prices", "list", "h100")[1]
+
+
+def test_two_unrecorded_configurations_at_one_concurrency_are_two_points(frontier, tmp_path):
+    (tmp_path / "a_tp8_dp1.json").write_text(vllm_result(median_tpot_ms=10.0))
+    (tmp_path / "b_tp4_dp2.json").write_text(vllm_result(median_tpot_ms=12.5, duration=8.0))
+    frontier("import", str(tmp_path / "a_tp8_dp1.json"), str(tmp_path / "b_tp4_dp2.json"), *DECLARED)
+    page = json.loads((tmp_path / "home/site/run/gpt_oss_120b-on-h100/data.json").read_text())
+    # 131,072 tokens on 8 GPUs in 10 s at 100 tok/s/user, and in 8 s at 80
+    knots = [(k["interactivity_tok_s_user"], k["throughput_tok_s_gpu"]) for k in page["frontier"]]
+    assert knots == [(80.0, 2048.0), (100.0, 1638.4)]

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from pipeline.cost.checks import costs_name_prices, costs_recompute
+from pipeline.cost.checks import costs_are_current, costs_name_prices, costs_recompute
 from pipeline.cost.price_book import price_table, prices_as_of
 from pipeline.cost.price_readings import price_readings
 from pipeline.frontier.checks import frontier_falls, knots_are_rows
@@ -75,6 +75,11 @@ def test_costs_name_prices_and_recompute(connection):
     assert costs_recompute(costs) == []
     other = price_table([price.model_copy(update={"usd_per_gpu_hour": 4.0})])
     assert costs_name_prices(costs, other) == ["b300/retail/2026-01-01 at 3.6 USD/GPU/h is not in the price book"]
+    day = dt.date(2026, 10, 2)
+    readings = derived(connection, GOOD).readings
+    assert costs_are_current(costs, readings, book, day)
+    assert not costs_are_current(costs, readings, other, day)
+    assert not costs_are_current(costs, readings, book.slice(0, 0), day)
     broken = with_value(costs, "usd_mtok_total", [1.0] * costs.num_rows)
     assert len(costs_recompute(broken)) == costs.num_rows
 

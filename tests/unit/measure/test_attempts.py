@@ -98,3 +98,9 @@ def test_order_does_not_matter_and_twice_is_once(drawn, shuffler: random.Random)
     shuffler.shuffle(rows)
     assert number_attempts(POINTS.from_rows(rows)).equals(once)
     assert number_attempts(once).equals(once)
+
+
+def test_a_row_like_an_invalid_one_is_no_duplicate():
+    broken = point(0, throughput_tok_s_gpu=5.0, valid=False, reasons=["metric_not_finite"])
+    found = numbered([broken, point(1, throughput_tok_s_gpu=5.0)])
+    assert found["p1"]["valid"]
