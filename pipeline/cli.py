@@ -165,10 +165,11 @@ def _day(text: str) -> str:
 def show(gpu: str, model: str) -> None:
     """The ladder of one model on one GPU, from the stored pages."""
     from pipeline.launch import stored_pages
+    from pipeline.pages.wording import section_title
     from pipeline.terminal import ladder_table
 
     for page in stored_pages(gpu, model):
-        out.print(page.title, style="bold")
+        out.print(f"{page.title}: {section_title(page)}", style="bold")
         out.print(page.quick_answer)
         out.print(ladder_table(page))
 

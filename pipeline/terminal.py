@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from rich.table import Table
 
 from pipeline.builds.fingerprint import Fingerprint
-from pipeline.pages.formats import throughput, usd_mtok
+from pipeline.pages.basis import basis_words
+from pipeline.pages.formats import throughput, throughput_at_least, usd_mtok, usd_mtok_at_most
 from pipeline.pages.page import LadderRow, Page
 from pipeline.registry.builds import Build
 from pipeline.registry.entries import Price
@@ -18,21 +19,27 @@ def ladder_table(page: Page) -> Table:
     tiers = [cost.tier for cost in page.costs]
     table = _table("tok/s/user", "tok/s/GPU", *(f"$/Mtok {tier}" for tier in tiers), "engine", "precision", "basis")
     for row in page.ladder:
-        table.add_row(*_cells(row, tiers))
+        table.add_row(*_cells(page, row, tiers))
     return table
 
 
-def _cells(row: LadderRow, tiers: list[str]) -> list[str]:
+def _cells(page: Page, row: LadderRow, tiers: list[str]) -> list[str]:
     reading = row.at_least
     costs = reading.cost_usd_mtok or {}
+    bound = reading.basis == "faster_config"
+    tok_s = f"≥ {throughput_at_least(reading.throughput_tok_s_gpu or 0)}" if bound else None
     return [
         f"≥ {row.target_tok_s_user:g}",
-        "–" if reading.throughput_tok_s_gpu is None else throughput(reading.throughput_tok_s_gpu),
-        *("–" if tier not in costs else usd_mtok(costs[tier]) for tier in tiers),
+        "–" if reading.throughput_tok_s_gpu is None else tok_s or throughput(reading.throughput_tok_s_gpu),
+        *("–" if tier not in costs else _cost(costs[tier], bound=bound) for tier in tiers),
         reading.engine or "–",
         reading.precision or "–",
-        reading.reason or reading.basis,
+        basis_words(reading, page),
     ]
+
+
+def _cost(usd: float, *, bound: bool) -> str:
+    return f"≤ {usd_mtok_at_most(usd)}" if bound else usd_mtok(usd)
 
 
 def price_rows(prices: Iterable[Price]) -> Table:

@@ -55,8 +55,16 @@ def _named(job: Job, spelling: str, both: tuple[Any, Any], by_whom: frozenset[st
     if all(both) and both != nominal:
         return _fixed(job, *both, notes=frozenset({f"lengths_differ_from_workload={slug}"}))
     options = (lengths.dataset_input_tok, lengths.dataset_output_tok)
-    notes = frozenset({f"lengths_differ_from_workload={slug}"}) if all(options) and options != nominal else frozenset()
+    differ = (all(options) and options != nominal) or _means_disagree(nominal, lengths)
+    notes = frozenset({f"lengths_differ_from_workload={slug}"}) if differ else frozenset()
     return Chosen(slug, *nominal, notes, by_whom)
+
+
+def _means_disagree(nominal: tuple[int | None, int | None], lengths: Lengths) -> bool:
+    """Whether a known mean length could not come from its nominal one."""
+    pairs = zip(nominal, (lengths.mean_input_tok, lengths.mean_output_tok), strict=True)
+    low, high = MEAN_OF_NOMINAL
+    return any(n is not None and mean is not None and not low <= mean / n <= high for n, mean in pairs)
 
 
 def _from_evidence(job: Job, lengths: Lengths) -> Chosen:

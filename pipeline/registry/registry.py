@@ -76,7 +76,7 @@ class Registry:
         """The workload of a slug; random_<in>_<out> needs no entry. Raises RegistryError."""
         if slug in self.workloads:
             return self.workloads[slug]
-        lengths = re.fullmatch(r"random_(\d+)_(\d+)", slug)
+        lengths = re.fullmatch(r"random_([1-9]\d*)_([1-9]\d*)", slug)
         if not lengths:
             raise RegistryError(
                 f"unknown workload {slug!r}", where="workloads.toml", next_step=nearest(slug, self.workloads)

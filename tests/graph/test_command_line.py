@@ -129,6 +129,22 @@ def test_a_mistake_is_one_sentence_and_an_exit_code(frontier, arguments, words):
     assert not any("Traceback" in line for line in lines)
 
 
+def test_show_prints_bounds_as_bounds_and_names_the_workload(frontier):
+    frontier("import", str(READINGS))
+    code, said, _ = frontier("show", "h100", "DeepSeek V4.1 Flash")
+    assert code == 0
+    assert "Running DeepSeek V4.1 Flash on H100 (imported): AgentX agentic coding workload, imported" in said
+    assert "≥ 50 │ ≥ 11,385 │ ≤ $0.0286" in said
+    assert "≥ 75 │ 11,385 │ $0.0285" in said
+
+
+def test_a_declared_workload_that_the_lengths_contradict_is_noted(frontier, tmp_path):
+    (tmp_path / "run.json").write_text(vllm_result())
+    frontier("import", str(tmp_path / "run.json"), *DECLARED, "--workload", "fixed_8k1k")
+    page = json.loads((tmp_path / "home/site/run/gpt_oss_120b-on-h100/data.json").read_text())
+    assert "lengths_differ_from_workload=fixed_8k1k" in json.dumps(page["points"])
+
+
 def test_a_new_price_changes_the_page_and_leaves_the_readings(frontier, tmp_path):
     frontier("import", str(READINGS))
     before = stored(tmp_path / "home")
