@@ -50,13 +50,12 @@ def raw_results(
     for key in context.partition_keys:
         cell = parse_cell(key)
         imported = import_store.read(cell)
-        swept = sweep_store.read(cell)
-        points = number_attempts(pa.concat_tables([imported.points, swept]))
+        points = number_attempts(pa.concat_tables([imported.points, sweep_store.read(cell)]))
         files = [
             result_store.write(RAW, cell, POINTS, points),
             result_store.write(RAW, cell, REQUESTS, imported.requests),
         ]
-        sources = imported.sources | _sources(swept)
+        sources = _sources(points)
         result_store.write_manifest(RAW, cell, files, sources)
         counts = _counts(points) | {"n_requests": imported.requests.num_rows, "n_files": len(sources)}
         context.add_asset_metadata({**counts, "path": str(files[0].path)}, partition_key=key)

@@ -9,6 +9,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from assets.cost_tables import COST
+from assets.frontier import FRONTIER
+from assets.raw_results import RAW
 from pipeline.automation import (
     BUILD_ENGINE,
     BUILD_PAGES,
@@ -44,6 +47,7 @@ class Launch:
     def __init__(self, runs: Runs, home: Path):
         self._runs = runs
         self._home = home
+        self._outside = outside(home)
 
     @classmethod
     @contextmanager
@@ -67,7 +71,7 @@ class Launch:
     def sweep(self, gpu: str, run_date: dt.date | None, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Run sweep of one GPU, today where no day is named; returns its cell's key and its metadata."""
         slug = require(shipped_registry().gpus, gpu, kind="gpu", where="sweep")
-        cell = GpuRun(slug, run_date or outside(self._home).clock.today())
+        cell = GpuRun(slug, run_date or self._outside.clock.today())
         return cell.key, self._runs.run(RUN_SWEEP, partition=cell.key, config={"sweep": config})
 
     def derive(self, cell: str) -> None:
@@ -81,10 +85,10 @@ class Launch:
     def stale_costs(self, gpus: list[str]) -> list[str]:
         """Keys of the cells whose stored costs are not those of the price book as it is now."""
         found = []
-        for gpu, book in outside(self._home).prices.tables(gpus).items():
-            for cell in (cell for cell in self._store.cells("frontier") if cell.gpu == gpu):
-                readings = self._store.read("frontier", cell, READINGS)
-                costs = self._store.read("costs", cell, COSTS)
+        for gpu, book in self._outside.prices.tables(gpus).items():
+            for cell in (cell for cell in self._store.cells(FRONTIER) if cell.gpu == gpu):
+                readings = self._store.read(FRONTIER, cell, READINGS)
+                costs = self._store.read(COST, cell, COSTS)
                 if not costs_are_current(costs, readings, book, cell.run_date):
                     found.append(cell.key)
         return found
@@ -103,7 +107,7 @@ class Launch:
 
     def gpus_with_results(self) -> list[str]:
         """GPUs that have a stored cell. Raises NothingToPublishError where there is none."""
-        gpus = sorted({cell.gpu for cell in self._store.cells("raw")})
+        gpus = sorted({cell.gpu for cell in self._store.cells(RAW)})
         if not gpus:
             raise NothingToPublishError(
                 "no result is stored", where=str(self._home), next_step="Import some first: frontier import PATH."
@@ -114,7 +118,7 @@ class Launch:
         self, gpu: str, tier: str, usd_per_gpu_hour: float, valid_from: dt.date, source: str
     ) -> tuple[Price, list[str]]:
         """Add the price and observe the book; returns it with the cells that it concerns. Raises PriceError."""
-        book = outside(self._home).prices
+        book = self._outside.prices
         registry = shipped_registry()
         slugs = {
             "gpu": require(registry.gpus, gpu, kind="gpu", where="prices add"),
@@ -122,11 +126,11 @@ class Launch:
         }
         price = book.add({**slugs, "usd_per_gpu_hour": usd_per_gpu_hour, "valid_from": valid_from, "source": source})
         self.observe_prices()
-        return price, [cell.key for cell in self._store.cells("raw") if cell.gpu == price.gpu]
+        return price, [cell.key for cell in self._store.cells(RAW) if cell.gpu == price.gpu]
 
     @property
     def _store(self) -> ResultStore:
-        return outside(self._home).result_store
+        return self._outside.result_store
 
 
 @contextmanager

@@ -45,7 +45,12 @@ class Built:
     @property
     def python(self) -> Path:
         """The interpreter of its environment."""
-        return self.folder / ENVIRONMENT / "bin" / "python"
+        return interpreter_in(self.folder)
+
+
+def interpreter_in(folder: Path) -> Path:
+    """Where the Python of a build's folder is, or will be."""
+    return folder / ENVIRONMENT / "bin" / "python"
 
 
 class EngineBuilder(dg.ConfigurableResource):
@@ -65,7 +70,7 @@ class EngineBuilder(dg.ConfigurableResource):
 
     def interpreter(self, plan: Plan) -> Path:
         """Where the build's Python is, or will be once it is built."""
-        return self.folder(plan) / ENVIRONMENT / "bin" / "python"
+        return interpreter_in(self.folder(plan))
 
     def find(self, plan: Plan) -> Built | None:
         """The finished build, None where there is none. A folder without fingerprint or Python is not finished."""

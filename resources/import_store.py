@@ -27,11 +27,10 @@ from resources.result_store import parquet_bytes, read_parquet
 
 @dataclass(frozen=True)
 class Imported:
-    """One cell's imported rows and the files that they came from (hash to name)."""
+    """One cell's imported rows."""
 
     points: pa.Table
     requests: pa.Table
-    sources: dict[str, str]
 
 
 class ImportStore(dg.ConfigurableResource):
@@ -78,9 +77,7 @@ class ImportStore(dg.ConfigurableResource):
 
     def read(self, cell: GpuRun) -> Imported:
         """Everything imported for one cell. Raises StoreError for a damaged file."""
-        points = self._read_all(cell, POINTS)
-        names = dict(zip(points["source_sha256"].to_pylist(), points["source_file"].to_pylist(), strict=True))
-        return Imported(points, self._read_all(cell, REQUESTS), names)
+        return Imported(self._read_all(cell, POINTS), self._read_all(cell, REQUESTS))
 
     def cells(self) -> set[GpuRun]:
         """Every cell that has imported rows."""
