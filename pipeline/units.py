@@ -3,6 +3,7 @@
 NS_PER_S = 1_000_000_000
 S_PER_HOUR = 3_600
 TOK_PER_MTOK = 1_000_000
+GIB = 2**30
 
 
 def seconds_from_ms(value_ms: float) -> float:

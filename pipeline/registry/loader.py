@@ -1,27 +1,23 @@
-"""Strict parsing of the registry's texts into entries. Reads no file: shipped.py and the resources do.
+"""Strict parsing of the registry's TOML texts into entries. Reads no file: shipped.py and the resources do.
+
+The price book is price_rows.py's.
 
 An unknown key or value is a RegistryError that names the file, the key and the nearest known name.
 """
 
 from __future__ import annotations
 
-import csv
-import datetime as dt
 import difflib
-import io
-import itertools
 import tomllib
-from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from pipeline.errors import PriceError, RegistryError
-from pipeline.registry.entries import Entry, Price
+from pipeline.errors import RegistryError
+from pipeline.registry.entries import Entry
 
 E = TypeVar("E", bound=Entry)
-
-PRICE_COLUMNS = ("gpu", "tier", "usd_per_gpu_hour", "valid_from", "valid_to", "source")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -31,26 +27,48 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(names)}."
 
 
-def parse_entries(text: str, kind: type[E], file: str) -> dict[str, E]:
-    """One TOML table per entry, keyed by slug. Raises RegistryError."""
-    try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise RegistryError(f"not TOML ({error})", where=file, next_step="Correct the line that it names.") from None
+def as_written(blocks: Mapping[str, object]) -> Mapping[str, object]:
+    """Every block is one entry."""
+    return blocks
+
+
+def parse_entries(
+    text: str, kind: type[E], file: str, expand: Callable[[Mapping[str, object]], Mapping[str, object]] = as_written
+) -> dict[str, E]:
+    """One TOML table per entry, keyed by slug; ``expand`` may make several of one block. Raises RegistryError."""
+    return parse_kinds(text, lambda body, where: kind, file, expand)
+
+
+def parse_kinds(
+    text: str,
+    kind_of: Callable[[Mapping[str, object], str], type[E]],
+    file: str,
+    expand: Callable[[Mapping[str, object]], Mapping[str, object]] = as_written,
+) -> dict[str, E]:
+    """As parse_entries, where ``kind_of`` a block (and its place) says what kind of entry it is."""
     entries: dict[str, E] = {}
-    for slug, body in raw.items():
+    for slug, body in expand(toml_blocks(text, file)).items():
         if not slug.replace("_", "").isalnum() or slug != slug.lower():
             raise RegistryError(
                 "bad slug", where=f"{file} [{slug}]", expected="[a-z0-9_]+", found=slug, next_step="Rename the block."
             )
-        entries[slug] = _entry(body, kind, f"{file} [{slug}]")
+        entries[slug] = _entry(body, kind_of, f"{file} [{slug}]")
     _refuse_shared_aliases(entries, file)
     return entries
 
 
-def _entry(body: object, kind: type[E], where: str) -> E:
+def toml_blocks(text: str, file: str) -> dict[str, object]:
+    """The top-level tables of a TOML text. Raises RegistryError."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RegistryError(f"not TOML ({error})", where=file, next_step="Correct the line that it names.") from None
+
+
+def _entry(body: object, kind_of: Callable[[Mapping[str, object], str], type[E]], where: str) -> E:
     if not isinstance(body, dict):
         raise RegistryError("not a block", where=where, next_step="Write it as a [slug] block.")
+    kind = kind_of(body, where)
     try:
         return kind.model_validate(body)
     except ValidationError as error:
@@ -62,6 +80,10 @@ def registry_error(error: ValidationError, kind: type[BaseModel], where: str) ->
     complaints = error.errors()
     first = next((c for c in complaints if c["type"] == "extra_forbidden"), complaints[0])
     key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "value_error":  # a rule over several keys of one table
+        place = f"{where} {key}".strip()
+        rule = first["msg"].removeprefix("Value error, ")
+        return RegistryError(rule, where=place, next_step="Correct the block.")
     if first["type"] == "extra_forbidden":
         return RegistryError(f"unknown key {key!r}", where=where, next_step=_nearest_key(first["loc"], kind))
     found = "nothing" if first["type"] == "missing" else repr(first["input"])
@@ -73,8 +95,9 @@ def registry_error(error: ValidationError, kind: type[BaseModel], where: str) ->
 def _nearest_key(place: tuple[int | str, ...], kind: type[BaseModel]) -> str:
     fields = kind.model_fields
     for part in place[:-1]:
-        inner = fields[str(part)].annotation if part in fields else None
-        fields = inner.model_fields if isinstance(inner, type) and issubclass(inner, BaseModel) else {}
+        annotation = fields[str(part)].annotation if part in fields else None
+        kinds = (annotation, *get_args(annotation))  # a table that may be absent is a union with None
+        fields = next((k.model_fields for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), {})
     return nearest(str(place[-1]), fields)
 
 
@@ -90,75 +113,3 @@ def _refuse_shared_aliases(entries: Mapping[str, Entry], file: str) -> None:
                     found=f"also in [{other}]",
                     next_step="Keep it in one of them.",
                 )
-
-
-def parse_prices(text: str, file: str, *, gpus: Iterable[str], tiers: Iterable[str]) -> tuple[Price, ...]:
-    """The price book's CSV to rows sorted by gpu, tier and date. Raises PriceError, also for overlaps."""
-    reader = csv.DictReader(io.StringIO(text))
-    if tuple(reader.fieldnames or ()) != PRICE_COLUMNS:
-        raise PriceError(
-            "wrong header",
-            where=file,
-            expected=",".join(PRICE_COLUMNS),
-            found=",".join(reader.fieldnames or ()) or "nothing",
-            next_step="Restore the header line.",
-        )
-    prices = [_price(row, f"{file} line {reader.line_num}", set(gpus), set(tiers)) for row in reader]
-    prices.sort(key=lambda p: (p.gpu, p.tier, p.valid_from))
-    refuse_overlaps(prices, file)
-    return tuple(prices)
-
-
-def _price(row: Mapping[str, str | None], where: str, gpus: set[str], tiers: set[str]) -> Price:
-    if None in row or None in row.values():
-        raise PriceError("wrong number of fields", where=where, expected="6", next_step="Correct the line.")
-    body = {key: value for key, value in row.items() if value != ""}
-    body.setdefault("valid_to", None)
-    try:
-        price = Price.model_validate(body)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise PriceError(
-            f"{key}: {first['msg'].lower()}", where=where, found=repr(row.get(key)), next_step="Correct the line."
-        ) from None
-    check_price(price, where, gpus, tiers)
-    return price
-
-
-def check_price(price: Price, where: str, gpus: Iterable[str], tiers: Iterable[str]) -> None:
-    """Refuse an unknown GPU or tier and an empty interval. Raises PriceError."""
-    for key, value, known in (("gpu", price.gpu, gpus), ("tier", price.tier, tiers)):
-        if value not in set(known):
-            raise PriceError(f"unknown {key} {value!r}", where=where, next_step=nearest(value, known))
-    if price.valid_to is not None and price.valid_to <= price.valid_from:
-        raise PriceError(
-            "the interval is empty",
-            where=where,
-            expected=f"valid_to after {price.valid_from}",
-            found=str(price.valid_to),
-            next_step="Correct the dates.",
-        )
-
-
-def refuse_overlaps(prices: Iterable[Price], file: str) -> None:
-    """Refuse two rows of one gpu and tier that hold on the same day; rows must be sorted. Raises PriceError."""
-    for last, price in itertools.pairwise(prices):
-        same = (last.gpu, last.tier) == (price.gpu, price.tier)
-        if same and (last.valid_to is None or last.valid_to > price.valid_from):
-            raise PriceError(
-                f"{last.price_id} and {price.price_id} overlap",
-                where=file,
-                expected=f"the earlier one to end on or before {price.valid_from}",
-                found=str(last.valid_to or "no end"),
-                next_step="Give the earlier row that valid_to.",
-            )
-
-
-def price_line(price: Price) -> str:
-    """A price as one CSV line of the book, with its newline."""
-    out = io.StringIO()
-    end: dt.date | str = price.valid_to or ""
-    row = [price.gpu, price.tier, f"{price.usd_per_gpu_hour:g}", price.valid_from, end, price.source]
-    csv.writer(out, lineterminator="\n").writerow(row)
-    return out.getvalue()

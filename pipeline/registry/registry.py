@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pipeline.errors import RegistryError
@@ -23,6 +23,13 @@ class Registry:
     engines: Mapping[str, Engine]
     workloads: Mapping[str, Workload]
     tiers: Mapping[str, Tier]
+    renamed_gpus: Mapping[str, str] = field(default_factory=dict)
+    """Today's slugs by former ones (renamed.toml)."""
+
+    @property
+    def swept_gpus(self) -> frozenset[str]:
+        """Slugs of the GPUs that are not retired: only they are scheduled and swept."""
+        return frozenset(slug for slug, gpu in self.gpus.items() if not gpu.retired)
 
     @property
     def agentic_workloads(self) -> tuple[str, ...]:
@@ -115,5 +122,6 @@ def require(entries: Mapping[str, E], spelling: str, *, kind: str, where: str) -
     """As find, but an unknown spelling is a RegistryError that names the nearest known one."""
     slug = find(entries, spelling)
     if slug is None:
-        raise RegistryError(f"unknown {kind} {spelling!r}", where=where, next_step=nearest(spelling, entries))
+        hint = f"{nearest(spelling, entries)} A new one is a block of pipeline/registry/{kind}s.toml."
+        raise RegistryError(f"unknown {kind} {spelling!r}", where=where, next_step=hint)
     return slug

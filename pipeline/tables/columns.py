@@ -21,12 +21,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A named table. ``grain`` says what one row is; ``order`` is the sort order of every stored file."""
+    """A named table. ``grain`` says what one row is; ``order`` is the sort order of every stored file.
+
+    ``added_later`` are nullable columns that older stored files do not have: there they read as null.
+    """
 
     name: str
     grain: str
     columns: tuple[Column, ...]
     order: tuple[str, ...]
+    added_later: tuple[str, ...] = ()
 
     @functools.cached_property
     def schema(self) -> pa.Schema:
@@ -41,9 +45,17 @@ class Table:
         """Column names in stored order."""
         return tuple(c.name for c in self.columns)
 
+    @functools.cached_property
+    def _no_rows(self) -> pa.Table:
+        return self.schema.empty_table()
+
+    @functools.cached_property
+    def _never_null(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if not column.nullable)
+
     def empty(self) -> pa.Table:
         """A table of this schema with no rows."""
-        return self.schema.empty_table()
+        return self._no_rows
 
     def from_rows(self, rows: list[dict[str, object]]) -> pa.Table:
         """Rows as dicts to a sorted table. A missing key is null; an unknown key is a KeyError.
@@ -59,8 +71,20 @@ class Table:
 
     def cast(self, table: pa.Table) -> pa.Table:
         """Bring a DuckDB result to this schema, by column name. Raises KeyError for a missing column."""
+        if table.schema.equals(self.schema):
+            return pa.Table.from_arrays(table.columns, schema=self.schema)
+        table = self.filled(table)
         columns = [table.column(c.name).cast(c.type) for c in self.columns]
         return pa.Table.from_arrays(columns, schema=self.schema)
+
+    def filled(self, table: pa.Table) -> pa.Table:
+        """The table with those of ``added_later`` that it lacks, as nulls."""
+        missing = [self.schema.field(name) for name in self.added_later if name not in table.schema.names]
+        for field in missing:
+            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+        return (
+            table.select([*self.names, *(n for n in table.schema.names if n not in self.names)]) if missing else table
+        )
 
     def sorted(self, table: pa.Table) -> pa.Table:
         """The same rows in the table's stored order, nulls last; ties keep their order."""
@@ -70,7 +94,9 @@ class Table:
         """Differences between a stored table and this schema: one sentence each, empty if none."""
         found = []
         types = dict(zip(table.schema.names, table.schema.types, strict=True))
-        for column in self.columns:
+        for column in self._never_null if table.schema.equals(self.schema) else self.columns:
+            if column.name not in types and column.name in self.added_later:
+                continue
             if column.name not in types:
                 found.append(f"{self.name}.{column.name} is missing")
             elif types[column.name] != column.type:

@@ -10,12 +10,17 @@ REQUESTS = Table(
     columns=(
         text("point_id", "the point that the request belongs to", nullable=False),
         count("request_index", "0-based position in the source", nullable=False),
+        count("repeat_index", "0-based repeat of the point; null where the source knows no repeats"),
         text("phase", "profiling or warmup", nullable=False),
         text("outcome", "ok, failed or cancelled", nullable=False),
         text("error", "the error's own words; null if ok"),
         text("session_id", "conversation or trajectory lane; null for single requests"),
         count("turn_index", "0-based turn within the session"),
-        count("start_ns", "request start, relative to the earliest start of the point; null if unknown", unit="ns"),
+        count(
+            "start_ns",
+            "request start, relative to the earliest start of the point (of its repeat); null if unknown",
+            unit="ns",
+        ),
         count("ttft_ns", "time to first token", unit="ns"),
         count("e2el_ns", "request end − request start", unit="ns"),
         count("input_tok", "input tokens, cached ones included", unit="tok"),

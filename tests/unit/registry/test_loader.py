@@ -2,14 +2,13 @@
 
 import pytest
 
-from pipeline.errors import PriceError, RegistryError
+from pipeline.errors import RegistryError
 from pipeline.registry.entries import Gpu
-from pipeline.registry.loader import parse_entries, parse_prices
+from pipeline.registry.loader import parse_entries
 from pipeline.registry.registry import require
 from pipeline.registry.shipped import shipped_prices, shipped_registry
 
 H100 = '[h100]\nname = "H100"\nvendor = "NVIDIA"\narchitecture = "Hopper"\nformats = ["fp8"]\n'
-HEADER = "gpu,tier,usd_per_gpu_hour,valid_from,valid_to,source\n"
 
 
 def test_a_gpu_is_one_block():
@@ -36,33 +35,6 @@ def test_a_bad_entry_is_one_sentence(text, words):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
-        ("h10,retail,1,2026-01-01,,x\n", "prices.csv line 2: unknown gpu 'h10'. Did you mean 'h100'?"),
-        ("h100,retial,1,2026-01-01,,x\n", "unknown tier 'retial'. Did you mean 'retail'?"),
-        ("h100,retail,-1,2026-01-01,,x\n", "usd_per_gpu_hour: input should be greater than 0; found '-1'"),
-        ("h100,retail,nan,2026-01-01,,x\n", "finite number"),
-        ("h100,retail,1,01.02.2026,,x\n", "valid_from"),
-        ("h100,retail,1,2026-01-02,2026-01-01,x\n", "the interval is empty"),
-        ("h100,retail,1,2026-01-01,,\n", "source"),
-        ("h100,retail,1,2026-01-01\n", "wrong number of fields"),
-        ("h100,retail,1,2026-01-01,,x,y\n", "wrong number of fields"),
-        ("h100,retail,1,2026-01-01,,x\nh100,retail,2,2026-02-01,,x\n", "overlap; expected the earlier one to end on"),
-    ],
-)
-def test_a_bad_price_line_is_one_sentence(lines, words):
-    with pytest.raises(PriceError) as error:
-        parse_prices(HEADER + lines, "prices.csv", gpus=["h100", "h200"], tiers=["retail"])
-    assert words in str(error.value)
-    assert "\n" not in str(error.value)
-
-
-def test_another_header_is_refused():
-    with pytest.raises(PriceError, match="wrong header; expected gpu,tier"):
-        parse_prices("gpu,tier\n", "prices.csv", gpus=[], tiers=[])
-
-
 def test_every_shipped_file_loads_and_prices_name_registered_gpus():
     registry = shipped_registry()
     assert {
@@ -79,13 +51,6 @@ def test_every_shipped_file_loads_and_prices_name_registered_gpus():
     } <= registry.gpus.keys()
     assert {p.gpu for p in shipped_prices()} <= registry.gpus.keys()
     assert all(e.family for e in registry.engines.values())
-
-
-def test_the_shipped_prices_are_the_public_history(shared_dir):
-    public = (shared_dir / "reference" / "prices.csv").read_text(encoding="utf-8")
-    registry = shipped_registry()
-    expected = parse_prices(public, "public", gpus=registry.gpus, tiers=registry.tiers)
-    assert set(expected) <= set(shipped_prices())
 
 
 @pytest.mark.parametrize(

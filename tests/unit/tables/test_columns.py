@@ -12,7 +12,10 @@ from pipeline.tables.markdown import columns_markdown
 from pipeline.tables.points import IDENTITY, POINTS
 from pipeline.tables.prices import PRICES
 from pipeline.tables.readings import READINGS
+from pipeline.tables.repeats import REPEATS
 from pipeline.tables.requests import REQUESTS
+from pipeline.tables.runs import RUNS
+from pipeline.tables.samples import SAMPLES
 
 SMALL = Table(
     "small",
@@ -68,15 +71,20 @@ def test_a_table_of_many_cells_splits_into_one_a_cell():
     assert by_cell(SMALL.empty()) == {}
 
 
-@pytest.mark.parametrize("table", [POINTS, REQUESTS, KNOTS, READINGS, COSTS, PRICES], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "table", [POINTS, REPEATS, REQUESTS, SAMPLES, RUNS, KNOTS, READINGS, COSTS, PRICES], ids=lambda t: t.name
+)
 def test_every_column_says_what_it_means_and_carries_its_unit_in_its_name(table):
     suffixes = {
         "s": "_s",
         "ns": "_ns",
         "tok": "_tok",
+        "W": ("_w", "_w_gpu"),
         "tok/s/GPU": "_tok_s_gpu",
         "tok/s/user": "_tok_s_user",
-        "W": "_w_gpu",
+        "MHz": "_mhz",
+        "GiB": "_gib",
+        "J": "_j",
     }
     for column in table.columns:
         assert column.description
