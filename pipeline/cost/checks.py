@@ -7,24 +7,27 @@ import math
 
 import pyarrow as pa
 
+from pipeline.cost.price_book import IDENTITY, rows_of
 from pipeline.units import usd_per_mtok
 
 
 def costs_name_prices(costs: pa.Table, prices: pa.Table) -> list[str]:
     """Every cost names a price row of the book, and carries its rate."""
-    rates = dict(zip(prices["price_id"].to_pylist(), prices["usd_per_gpu_hour"].to_pylist(), strict=True))
-    pairs = set(zip(costs["price_id"].to_pylist(), costs["usd_per_gpu_hour"].to_pylist(), strict=True))
-    return [f"{price} at {rate:g} USD/GPU/h is not in the price book" for price, rate in sorted(pairs - rates.items())]
+    unknown = set(rows_of(costs, *IDENTITY)) - set(rows_of(prices, *IDENTITY))
+    return [f"{price} at {rate:g} USD/GPU/h is not in the price book" for price, _, rate in sorted(unknown, key=str)]
 
 
 def costs_are_current(costs: pa.Table, readings: pa.Table, prices: pa.Table, run_date: dt.date) -> bool:
     """Whether the costs of one cell name exactly the price rows that hold on or after its run date, as they are now."""
-    names = ("price_id", "usd_per_gpu_hour", "valid_to")
-    book = zip(*(prices[name].to_pylist() for name in names), strict=True)
-    wanted = {row for row in book if row[2] is None or row[2] > run_date}
+    ends = ("valid_to", "corrected_on")
+    wanted = {
+        row
+        for row in rows_of(prices, *ends, *IDENTITY)
+        if all(end is None or end > run_date for end in row[: len(ends)])
+    }
     if readings["throughput_tok_s_gpu"].null_count == readings.num_rows:
         wanted = set()
-    return wanted == set(zip(*(costs[name].to_pylist() for name in names), strict=True))
+    return wanted == set(rows_of(costs, *ends, *IDENTITY))
 
 
 def costs_recompute(costs: pa.Table) -> list[str]:

@@ -132,6 +132,31 @@ def test_a_new_price_adds_rows_and_re_prices_none(connection):
     assert after == before | {"b300/retail/2026-12-01": 20}
 
 
+CORRECTED = (
+    price("retail", 3.60, MARCH) | {"corrected_on": AUGUST, "correction_reason": "a slip"},
+    price("retail", 7.20, MARCH) | {"recorded_on": AUGUST},
+)
+
+
+def test_a_corrected_price_and_its_correction_both_price_a_run_before_and_only_the_correction_one_after(connection):
+    assert [row["usd_mtok_total"] for row in costs_at_least(connection, MARCH)] == [1, 2]
+    assert [row["usd_mtok_total"] for row in costs_at_least(connection, AUGUST)] == [2]
+
+
+def costs_at_least(connection, day, **known):
+    costs = costs_of(connection, run_on(day), CORRECTED)
+    if known:
+        costs = costs_as_of(connection, costs, AUGUST, **known)
+    return sorted(
+        (row for row in costs.to_pylist() if row["reading"] == "at_least"), key=lambda row: row["usd_mtok_total"]
+    )
+
+
+@pytest.mark.parametrize(("known_on", "usd"), [(JULY, 1), (AUGUST, 2), (dt.date.max, 2)])
+def test_one_of_them_holds_on_a_day_by_what_was_known(connection, known_on, usd):
+    assert [row["usd_mtok_total"] for row in costs_at_least(connection, MARCH, known_on=known_on)] == [usd]
+
+
 def test_no_reading_and_no_price_give_an_empty_table(connection):
     for costs in (costs_of(connection, []), costs_of(connection, run_on(MARCH), book=())):
         assert costs.num_rows == 0
