@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.imports.assemble import read_rows
-from pipeline.imports.details import MAX_NS
 from pipeline.imports.draft import Draft, Job, Lengths, Recorded, without_nulls
 from pipeline.imports.fields import (
+    MAX_NS,
     count,
     epoch_ns,
     flag,
@@ -45,14 +45,14 @@ def read(job: Job, rows: list[Any]) -> Outcome:
 def _draft(job: Job, records: Any) -> Draft:
     if not all(isinstance(record, dict) and matches(record) for record in records):
         raise RowRejectedError("not_a_row", "A line is no AIPerf record with metadata and metrics.")
-    starts = [epoch_ns(mapping(record["metadata"]).get("request_start_ns")) for record in records]
+    starts = [record_start_ns(record) for record in records]
     known = [start for start in starts if start is not None]
     first_ns = min(known, default=0)
     started = moment_from_unix(first_ns / 1e9)
     draft = Draft(Recorded(run_date=started.date() if started else None))
     draft.columns |= without_nulls({"run_started_at": started, "window": "whole_run"})
     draft.requests = [
-        _request(index, record, None if start is None else start - first_ns)
+        request_row(index, record, None if start is None else start - first_ns)
         for index, (record, start) in enumerate(zip(records, starts, strict=True))
     ]
     compare_and_fill(draft)
@@ -65,7 +65,13 @@ def _draft(job: Job, records: Any) -> Draft:
     return draft
 
 
-def _request(index: int, record: Mapping[str, Any], start_ns: int | None) -> dict[str, Any]:
+def record_start_ns(record: Mapping[str, Any]) -> int | None:
+    """When a request was sent, in ns since 1970."""
+    return epoch_ns(mapping(record["metadata"]).get("request_start_ns"))
+
+
+def request_row(index: int, record: Mapping[str, Any], start_ns: int | None) -> dict[str, Any]:
+    """One record as a row of REQUESTS, without the point and repeat that it is of."""
     metadata, metrics = mapping(record["metadata"]), mapping(record["metrics"])
     cancelled, error = flag(metadata.get("was_cancelled")), record.get("error")
     outcome = "cancelled" if cancelled else "failed" if error else "ok"
@@ -87,9 +93,23 @@ def _request(index: int, record: Mapping[str, Any], start_ns: int | None) -> dic
         "input_tok": _value_count(metrics, "input_sequence_length"),
         "output_tok": _value_count(metrics, "output_sequence_length"),
         "cached_input_tok": _value_count(metrics, "usage_prompt_cache_read_tokens"),
-        "first_chunk_tok": 1,
+        "first_chunk_tok": _first_chunk_tok(metrics),
         "itl_ns": itl_ns or None,
     }
+
+
+def _first_chunk_tok(metrics: Mapping[str, Any]) -> int:
+    """Tokens of the first chunk: AIPerf divides by the tokens after it where the server counts chunk by chunk.
+
+    output − (end − first token) / inter_token_latency; 1 where it does not come out as a whole number.
+    """
+    output_tok = _value_count(metrics, "output_sequence_length")
+    keys = ("time_to_first_token", "request_latency", "inter_token_latency")
+    first, end, gap = (number(mapping(metrics.get(key)).get("value")) for key in keys)
+    if output_tok is None or first is None or end is None or not gap or len({_unit(metrics, key) for key in keys}) > 1:
+        return 1
+    exact = output_tok - (end - first) / gap
+    return round(exact) if 1 <= exact < output_tok and abs(exact - round(exact)) < 0.01 else 1
 
 
 def _error_text(error: object) -> str | None:

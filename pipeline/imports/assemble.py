@@ -5,9 +5,7 @@ Belongs here: what every format needs alike. Not here: what a foreign key means 
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pipeline.imports.draft import Draft, Job
@@ -15,10 +13,12 @@ from pipeline.imports.facts import Settled, settle
 from pipeline.imports.fields import has_non_finite
 from pipeline.imports.names import contradictions
 from pipeline.imports.outcome import Outcome, Rejected, RowRejectedError
-from pipeline.imports.topology import UNKNOWN, n_gpus_held, topology, unknown_topology
 from pipeline.measure.client import in_bursts
+from pipeline.measure.identity import point_id
+from pipeline.measure.rates import cache_hit_share, interactivity, throughputs, tpot_column
+from pipeline.measure.topology import UNKNOWN, n_gpus_held, topology, unknown_topology
 from pipeline.measure.validity import reasons_for
-from pipeline.tables.points import IDENTITY, POINTS
+from pipeline.tables.points import POINTS
 from pipeline.tables.requests import REQUESTS
 
 ToDraft = Callable[[Job, Any], Draft]
@@ -76,13 +76,6 @@ def assemble(job: Job, draft: Draft, source_format: str, source_row: int) -> dic
     return row
 
 
-def point_id(row: Mapping[str, Any]) -> str:
-    """First 16 hex digits of SHA-256 over the canonical JSON of identity and source row."""
-    named = {key: row.get(key) for key in (*IDENTITY, "source_sha256", "source_row")}
-    canonical = json.dumps(named, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
-
-
 def _settle_gpus(row: dict[str, Any], settled: Settled) -> None:
     """A recorded count, then a product of sizes that are all recorded, then what is declared."""
     declared = settled.declared
@@ -100,35 +93,21 @@ def _settle_gpus(row: dict[str, Any], settled: Settled) -> None:
 
 def _settle_throughput(row: dict[str, Any]) -> None:
     """Throughputs per GPU held from tokens and window, where the row does not bring them."""
-    window_s, n_gpus = row.get("window_s"), row.get("n_gpus")
-    input_tok, output_tok, cached_tok = (row.get(k) for k in ("input_tok", "output_tok", "cached_input_tok"))
-    if not window_s or not n_gpus or row.get("n_successful") == 0:
-        return
-    per_gpu = 1 / (window_s * n_gpus)
-    computed = {
-        "throughput_tok_s_gpu": _sum(input_tok, output_tok),
-        "input_throughput_tok_s_gpu": input_tok,
-        "output_throughput_tok_s_gpu": output_tok,
-        "computed_input_throughput_tok_s_gpu": _sum(input_tok, None if cached_tok is None else -cached_tok),
-    }
-    for key, tokens in computed.items():
-        if row.get(key) is None and tokens is not None:
-            row[key] = tokens * per_gpu
-    if row.get("cache_hit_share") is None and cached_tok is not None and input_tok:
-        row["cache_hit_share"] = cached_tok / input_tok
-
-
-def _sum(first: int | None, second: int | None) -> int | None:
-    return None if first is None or second is None else first + second
+    computed = throughputs(row)
+    for key, value in computed.items():
+        if row.get(key) is None:
+            row[key] = value
+    if row.get("cache_hit_share") is None and computed and (share := cache_hit_share(row)) is not None:
+        row["cache_hit_share"] = share
 
 
 def _settle_interactivity(row: dict[str, Any]) -> None:
     """1 / TPOT at the workload's percentile, where the importer has no better source."""
     if row.get("interactivity_tok_s_user") is not None:
         return
-    column = f"tpot_p{row['percentile']}_s"
-    if row.get(column):
-        row["interactivity_tok_s_user"] = 1 / row[column]
-        row.setdefault("interactivity_source", column)
+    speed = interactivity(row)
+    if speed is not None:
+        row["interactivity_tok_s_user"] = speed
+        row.setdefault("interactivity_source", tpot_column(row["percentile"]))
     else:
         row.pop("interactivity_source", None)

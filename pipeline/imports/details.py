@@ -11,12 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.imports.draft import Draft
-from pipeline.imports.fields import items, number, request_tokens, text
+from pipeline.imports.fields import MAX_NS, duration_ns, items, request_tokens, text
 from pipeline.imports.recompute import compare_and_fill
-from pipeline.units import NS_PER_S, ns_from_seconds
-
-MAX_NS = 10**18
-"""Some 30 years: sums of two of them fit an int64."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +43,9 @@ def _request(index: int, said: Mapping[str, Any]) -> dict[str, Any]:
     Without a recorded latency its end is the first token plus all gaps.
     """
     error, output_tok = text(said["errors"]), request_tokens(said["output_lens"])
-    ttft_ns, itl_ns = _ns(said["ttfts_s"]), _gaps(said["itls_s"])
+    ttft_ns, itl_ns = duration_ns(said["ttfts_s"]), _gaps(said["itls_s"])
     failed = error is not None or output_tok == 0
-    latency_ns = _ns(said["latencies_s"])
+    latency_ns = duration_ns(said["latencies_s"])
     if latency_ns is None and ttft_ns is not None and itl_ns is not None:
         latency_ns = min(ttft_ns + sum(itl_ns), MAX_NS)
     return {
@@ -57,7 +53,7 @@ def _request(index: int, said: Mapping[str, Any]) -> dict[str, Any]:
         "phase": "profiling",
         "outcome": "failed" if failed else "ok",
         "error": (error or "no output") if failed else None,
-        "start_ns": _ns(said["starts_s"]),
+        "start_ns": duration_ns(said["starts_s"]),
         "ttft_ns": ttft_ns,
         "e2el_ns": latency_ns,
         "input_tok": request_tokens(said["input_lens"]),
@@ -79,13 +75,7 @@ def _item(values: list[Any], index: int) -> object:
     return values[index] if index < len(values) else None
 
 
-def _ns(seconds: object) -> int | None:
-    """Nanoseconds of a duration or clock reading; None if negative, not a number, or beyond 30 years."""
-    found = number(seconds)
-    return ns_from_seconds(found) if found is not None and 0 <= found * NS_PER_S < MAX_NS else None
-
-
 def _gaps(values: object) -> list[int] | None:
     if not isinstance(values, list):
         return None
-    return [gap for gap in map(_ns, values) if gap is not None]
+    return [gap for gap in map(duration_ns, values) if gap is not None]

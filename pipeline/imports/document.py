@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,8 +91,7 @@ class _RepeatedKeyError(ValueError):
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
         raise _RepeatedKeyError(f"the key {twice[:MAX_DIGITS_SHOWN]!r} occurs twice in one object")
     return found
 

@@ -7,17 +7,20 @@ Belongs here: merging, resolving spellings by the registry, and refusing a row t
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipeline.errors import RegistryError
 from pipeline.imports import lengths
 from pipeline.imports.draft import Draft, Job
 from pipeline.imports.outcome import RowRejectedError
 from pipeline.imports.source import Declared
 from pipeline.registry.entries import Entry
 from pipeline.registry.loader import nearest
+from pipeline.registry.registry import Registry
 
 PRECISIONS = {
     "nvfp4": "fp4",
@@ -37,6 +40,9 @@ PRECISIONS = {
 }
 KNOWN_PRECISIONS = ("fp4", "fp8", "fp16", "bf16", "fp32", "int4", "int8")
 NO_SPECULATION = ("none", "off", "no", "false", "null")
+NIGHT = dt.timedelta(1)
+"""A declared run date so long before that of a file holds: the file is of a run that went on over midnight."""
+
 RUN_NUMBER = re.compile(r"github\.com/[^/]+/[^/]+/actions/runs/(\d+)")
 
 
@@ -64,8 +70,37 @@ def settle(job: Job, draft: Draft) -> Settled:
     return merged
 
 
+def refuse_unknown(declared: Declared, registry: Registry, where: str) -> Declared:
+    """What is declared, where every word of it is known. Raises RegistryError, which names the nearest known word."""
+    for kind in ("gpu", "model", "engine"):
+        said = getattr(declared, kind)
+        if said is not None and getattr(registry, f"{kind}_slug")(said) is None:
+            raise _unknown(kind, said, _hint(said, getattr(registry, f"{kind}s")), where)
+    if declared.precision is not None and _known_precision(declared.precision) is None:
+        raise _unknown("precision", declared.precision, nearest(declared.precision, KNOWN_PRECISIONS), where)
+    said = declared.workload
+    if said is not None and not lengths.is_known_workload(registry, said):
+        hint = f"{_hint(said, registry.workloads)} Of fixed lengths: random_<input>_<output>."
+        raise _unknown("workload", said, hint, where)
+    return declared
+
+
+def _unknown(kind: str, said: str, hint: str, where: str) -> RegistryError:
+    return RegistryError(f"unknown {kind} {said!r} is declared", where=where, next_step=hint)
+
+
+def _hint(said: str, known: Mapping[str, Entry]) -> str:
+    """The nearest spelling, or the slugs where none is close or the word is too long to compare."""
+    spellings = {word for slug, entry in known.items() for word in (slug, entry.name, *entry.aliases)}
+    hint = nearest(said, spellings) if len(said) < 80 else ""
+    return hint if hint.startswith("Did") else f"Known: {', '.join(sorted(known))}."
+
+
 def _merge(job: Job, draft: Draft) -> Settled:
-    """Recorded over declared. A value that differs in both is a note; spellings of one thing do not differ."""
+    """Recorded over declared. A value that differs in both is a note; spellings of one thing do not differ.
+
+    The day before a file's own may be declared: a file has the day of its point, a run that of its first one.
+    """
     recorded = {**dataclasses.asdict(draft.recorded), "concurrency": draft.columns.get("concurrency")}
     settled = Settled(columns={key: value for key, value in recorded.items() if value is not None})
     for key in Declared.model_fields:
@@ -75,6 +110,10 @@ def _merge(job: Job, draft: Draft) -> Settled:
         if recorded.get(key) is None:
             settled.columns[key] = said
             settled.declared.add(key)
+        elif key == "run_date" and recorded[key] - said == NIGHT:
+            settled.columns[key] = said
+            settled.declared.add(key)
+            settled.notes.add("run_began_the_day_before")
         elif _canonical(job, key, recorded[key]) != _canonical(job, key, said):
             settled.notes.add(f"declared_contradicts_file={key}")
     return settled
@@ -98,11 +137,9 @@ def _slug(job: Job, columns: Mapping[str, Any], kind: str) -> str:
     slug = job.slug(kind, spelling)
     if slug is None:
         known: Mapping[str, Entry] = getattr(job.registry, f"{kind}s")
-        spellings = {word for key, entry in known.items() for word in (key, entry.name, *entry.aliases)}
-        hint = nearest(spelling, spellings) if len(spelling) < 80 else ""
-        hint = hint if hint.startswith("Did") else f"Known: {', '.join(sorted(known))}."
         raise RowRejectedError(
-            f"{kind}_unknown", f"Unknown {kind} {spelling!r}. {hint} A new one is a block in {kind}s.toml."
+            f"{kind}_unknown",
+            f"Unknown {kind} {spelling!r}. {_hint(spelling, known)} A new one is a block in {kind}s.toml.",
         )
     return slug
 

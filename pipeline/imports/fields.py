@@ -11,7 +11,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline.units import NS_PER_S, ns_from_seconds
+
 MAX_COUNT = 2**53
+MAX_NS = 10**18
+"""Some 30 years: sums of two of them fit an int64."""
 MAX_TEXT = 300
 MAX_REQUEST_TOK = 10**9
 NO_LIMIT_REQ_S = 1e6
@@ -65,6 +69,12 @@ def request_tokens(value: object) -> int | None:
 def size(value: object) -> int | None:
     """A count of at least 1: a parallel size, a concurrency, a number of GPUs. 0 is not said."""
     return count(value) or None
+
+
+def duration_ns(seconds: object) -> int | None:
+    """Nanoseconds of a duration or clock reading; None if negative, not a number, or beyond 30 years."""
+    found = number(seconds)
+    return ns_from_seconds(found) if found is not None and 0 <= found * NS_PER_S < MAX_NS else None
 
 
 def epoch_ns(value: object) -> int | None:

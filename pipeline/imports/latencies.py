@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.imports.fields import number, positive
 from pipeline.tables.points import STATISTICS
 
-SPELLINGS = {"mean": ("mean", "avg"), "p50": ("median", "p50")}
+SPELLINGS = {"mean": ("mean", "avg"), "std": ("std", "stddev"), "p50": ("median", "p50")}
 """Foreign spellings of our statistics, where they are not the same word; the first that is there counts."""
 
 

@@ -7,13 +7,20 @@ pattern in the file name that the content does not contradict, then the rounded 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
+
+import pyarrow as pa
 
 from pipeline.errors import RegistryError
 from pipeline.imports.draft import Job, Lengths
 from pipeline.imports.names import lengths_in_name
 from pipeline.imports.outcome import RowRejectedError
+from pipeline.registry.registry import Registry
+
+FROM_MEANS = "lengths_from_means"
+"""The note of lengths that are rounded means."""
 
 MEAN_OF_NOMINAL = (0.4, 1.1)
 """A random dataset draws lengths up to the nominal one: their mean is at least about half of it."""
@@ -42,6 +49,32 @@ def choose(job: Job, recorded: dict[str, Any], lengths: Lengths) -> Chosen:
         by_whom = frozenset() if recorded.get("workload") else frozenset({"workload"})
         return _named(job, named, both if by_whom else (None, None), by_whom, lengths)
     return _from_evidence(job, lengths)
+
+
+def is_known_workload(registry: Registry, spelling: str) -> bool:
+    """Whether a workload can be declared by this name: one of the registry, or random_<in>_<out>."""
+    try:
+        registry.workload(registry.workload_slug(spelling) or spelling.strip().lower())
+    except RegistryError:
+        return False
+    return True
+
+
+def guessed_workloads(points: pa.Table) -> list[str]:
+    """Workloads of points (POINTS) whose nominal lengths are only their mean lengths, rounded; sorted."""
+    rows = points.select(["workload", "notes"]).to_pylist()
+    return sorted({row["workload"] for row in rows if FROM_MEANS in row["notes"]})
+
+
+def guess_words(workloads: Collection[str]) -> str:
+    """The sentence on workloads that were guessed from means; "" for none."""
+    if not workloads:
+        return ""
+    return (
+        f"Workloads from mean lengths, rounded, because no file says nominal ones: {', '.join(sorted(workloads))} "
+        f"({len(workloads)}); where several are one sweep, or another was meant, import again with "
+        "--declare workload=random_<input>_<output>."
+    )
 
 
 def _named(job: Job, spelling: str, both: tuple[Any, Any], by_whom: frozenset[str], lengths: Lengths) -> Chosen:
@@ -80,7 +113,7 @@ def _from_evidence(job: Job, lengths: Lengths) -> Chosen:
     if lengths.mean_input_tok and lengths.mean_output_tok:
         rounded = (rounded_length(lengths.mean_input_tok), rounded_length(lengths.mean_output_tok))
         doubt = {f"name_says_lengths={named[0]}/{named[1]}"} if named else set()
-        return _fixed(job, *rounded, notes=frozenset({"lengths_from_means", *doubt}))
+        return _fixed(job, *rounded, notes=frozenset({FROM_MEANS, *doubt}))
     raise RowRejectedError(
         "workload_missing", "Neither the file nor a declaration says the workload or its lengths. Add --workload."
     )

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.errors import UnreadableFileError
+from pipeline.tables.points import POINTS
+from pipeline.tables.requests import REQUESTS
 
 
 class RowRejectedError(Exception):
@@ -31,7 +33,10 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One file, read. ``points`` has the schema POINTS and holds valid and invalid points; ``requests`` is REQUESTS."""
+    """One file, read. ``points`` has the schema POINTS and holds valid and invalid points; ``requests`` is REQUESTS.
+
+    ``passed_over``: the file is known and holds no points of its own; the one note says why.
+    """
 
     source_format: str
     n_rows_read: int
@@ -39,6 +44,7 @@ class Outcome:
     requests: pa.Table
     rejected: tuple[Rejected, ...]
     notes: tuple[str, ...]
+    passed_over: bool = False
 
     def __post_init__(self) -> None:
         if self.n_valid + self.n_invalid + self.n_rejected != self.n_rows_read:
@@ -61,6 +67,11 @@ class Outcome:
     def n_rejected(self) -> int:
         """Rows that are no points."""
         return len(self.rejected)
+
+
+def passed_over(source_format: str, why: str) -> Outcome:
+    """A file of 0 rows that belongs to others, with the sentence that says so."""
+    return Outcome(source_format, 0, POINTS.empty(), REQUESTS.empty(), (), (why,), passed_over=True)
 
 
 def refuse_days_outside(points: pa.Table, first: dt.date, last: dt.date, where: str) -> None:

@@ -12,11 +12,15 @@ from typing import Any
 from pipeline.imports import (
     aiperf,
     aiperf_records,
+    genai_bench,
+    guidellm,
+    inference_perf,
     inferencex_agentx,
     inferencex_csv,
     inferencex_flat,
     inferencex_rows,
     inferencex_tuned,
+    llmperf,
     published_readings,
     sglang_bench,
     tokpos,
@@ -42,6 +46,13 @@ IMPORTERS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[[Job, list[
     (vllm_bench.matches, vllm_bench.read),
     (aiperf_records.matches, aiperf_records.read),
     (aiperf.matches, aiperf.read),
+    (guidellm.matches, guidellm.read),
+    (inference_perf.matches, inference_perf.read),
+    (genai_bench.matches, genai_bench.read),
+    (genai_bench.describes, genai_bench.pass_over),
+    (llmperf.matches, llmperf.read),
+    (llmperf.matches_requests, llmperf.read_requests),
+    (llmperf.matches_means, llmperf.pass_over_means),
 )
 """In order: the first importer that knows the first object of a file reads all of it."""
 
@@ -68,7 +79,7 @@ def read_results(source: SourceFile, declared: Declared, registry: Registry) -> 
 
 
 def _rows(values: tuple[Any, ...]) -> list[Any] | None:
-    """The rows of a document: its list, its lines, its one object, or the lists of a history. None if none is."""
+    """The rows of a document: its list, its lines, its one object, or those inside of it. None if none is."""
     if len(values) > 1:
         return list(values)
     value = values[0]
@@ -76,6 +87,8 @@ def _rows(values: tuple[Any, ...]) -> list[Any] | None:
         return value
     if not isinstance(value, dict):
         return None
+    if llmperf.matches_table(value):
+        return list(value.values())
     return inferencex_rows.flattened(value) if inferencex_rows.matches_history(value) else [value]
 
 

@@ -5,13 +5,14 @@ Belongs here: one point. Not here: the statistics themselves (measure/summary.py
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import duckdb
 
 from pipeline.imports.draft import Draft
 from pipeline.measure.client import client_bound, is_bimodal
-from pipeline.measure.latency import tpot_s
+from pipeline.measure.requests import spans_of, tpots_s
 from pipeline.measure.summary import summarize
 from pipeline.measure.window import Span, Window, achieved_concurrency, steady_state, throughput_tok_s, whole_run
 from pipeline.tables.points import LATENCIES, STATISTICS
@@ -27,8 +28,11 @@ FILLED = (
 )
 
 
-def compare_and_fill(draft: Draft) -> None:
-    """Reason summary_mismatch where a stated statistic differs by over 1 %; what is not stated is filled in."""
+def compare_and_fill(draft: Draft, totals: Collection[str] = ()) -> None:
+    """Reason summary_mismatch where a stated statistic differs by over 1 %; what is not stated is filled in.
+
+    ``totals`` are those of the filled columns that the file states too, and that must agree with its requests.
+    """
     if not draft.requests:
         return
     computed = _summary(draft.requests)
@@ -37,11 +41,13 @@ def compare_and_fill(draft: Draft) -> None:
         if stated is None and ours is not None:
             draft.columns[column] = ours
         elif stated is not None and ours is not None and differ(stated, ours):
-            draft.reasons.add("summary_mismatch")
-            draft.notes.add(f"summary_differs={column}")
+            _tell(draft, column)
     for column in FILLED:
-        if draft.columns.get(column) is None and computed[column] is not None:
-            draft.columns[column] = computed[column]
+        stated, ours = draft.columns.get(column), computed[column]
+        if stated is None and ours is not None:
+            draft.columns[column] = ours
+        elif column in totals and stated is not None and differ(stated, ours or 0):
+            _tell(draft, column)
     _judge_client(draft)
     _fill_windows(draft)
 
@@ -52,15 +58,9 @@ def differ(stated_s: float, computed_s: float) -> bool:
     return larger > SMALLEST_COMPARED_S and abs(stated_s - computed_s) > TOLERANCE * larger
 
 
-def tpots_s(requests: list[dict[str, Any]]) -> list[float]:
-    """TPOT [s] of every successful profiling request that has one."""
-    found = []
-    for request in _successful(requests):
-        ttft_ns, e2el_ns, output_tok = (request.get(key) for key in ("ttft_ns", "e2el_ns", "output_tok"))
-        if ttft_ns is not None and e2el_ns is not None and output_tok is not None:
-            value = tpot_s(ttft_ns, e2el_ns, output_tok, request["first_chunk_tok"])
-            found += [value] if value is not None else []
-    return found
+def _tell(draft: Draft, column: str) -> None:
+    draft.reasons.add("summary_mismatch")
+    draft.notes.add(f"summary_differs={column}")
 
 
 def _summary(requests: list[dict[str, Any]]) -> dict[str, Any]:
@@ -81,13 +81,7 @@ def _judge_client(draft: Draft) -> None:
 
 def _fill_windows(draft: Draft) -> None:
     """Achieved concurrency over the whole run, and length of the steady state, where requests have starts."""
-    spans = [
-        Span(request["start_ns"], request["start_ns"] + request["e2el_ns"], _tokens(request))
-        for request in draft.requests
-        if request["phase"] == "profiling"
-        and request.get("start_ns") is not None
-        and request.get("e2el_ns") is not None
-    ]
+    spans = spans_of(draft.requests)
     everything = whole_run(spans)
     if everything is None:
         return
@@ -101,13 +95,3 @@ def _fill_windows(draft: Draft) -> None:
 def _fill_steady(draft: Draft, spans: list[Span], steady: Window) -> None:
     draft.columns["steady_window_s"] = steady.length_s
     draft.steady_tok_s = throughput_tok_s(spans, steady)
-
-
-def _tokens(request: dict[str, Any]) -> int:
-    if request["outcome"] != "ok":
-        return 0
-    return int(request.get("input_tok") or 0) + int(request.get("output_tok") or 0)
-
-
-def _successful(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [r for r in requests if r["phase"] == "profiling" and r["outcome"] == "ok"]

@@ -10,16 +10,14 @@ from typing import Any
 
 from pipeline.errors import UnsupportedFormatError
 
-READ_FORMATS = "InferenceX, vLLM, SGLang and AIPerf results, and the published readings"
+READ_FORMATS = (
+    "InferenceX, vLLM, SGLang, AIPerf, GuideLLM, inference-perf, GenAI-Bench and LLMPerf results, and the "
+    "published readings"
+)
 
 JSON_KEYS: tuple[tuple[frozenset[str], str], ...] = (
-    (frozenset({"metadata", "benchmarks"}), "GuideLLM results"),
-    (frozenset({"load_summary"}), "inference-perf reports"),
-    (frozenset({"aggregated_metrics"}), "GenAI-Bench results"),
-    (frozenset({"cmd", "benchmark_version", "api_backend"}), "GenAI-Bench experiment descriptions"),
-    (frozenset({"results_inter_token_latency_s_quantiles_p25"}), "LLMPerf summaries"),
-    (frozenset({"inter_token_latency_s", "ttft_s", "error_code"}), "LLMPerf requests"),
-    (frozenset({"first-time-to-token_mean_in_ms"}), "LLMPerf summaries"),
+    (frozenset({"start_time", "end_time", "request", "response", "info"}), "inference-perf requests"),
+    (frozenset({"num_sessions", "sessions_per_second"}), "inference-perf session reports"),
     (frozenset({"completed_turns", "failed_turns"}), "multi-turn agentic results"),
     (frozenset({"prearrange_frac", "server"}), "multi-turn agentic results"),
     (frozenset({"ttft_ms", "tpot_ms", "e2e_ms", "isl", "osl"}), "multi-turn agentic requests"),

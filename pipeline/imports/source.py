@@ -11,25 +11,31 @@ import fnmatch
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.errors import RegistryError
+from pipeline.plain_text import refuse_control_characters
 from pipeline.registry.loader import registry_error
 
-Word = Annotated[str, Field(min_length=1, max_length=300)]
+Plain = Annotated[str, AfterValidator(refuse_control_characters)]
+Word = Annotated[Plain, Field(min_length=1, max_length=300)]
 Count = Annotated[int, Field(gt=0, lt=10**9)]
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One result file. ``name`` is a relative path or a base name; it is evidence only where the content is silent."""
+    """One result file. ``name`` is a relative path or a base name; it is evidence only where the content is silent.
+
+    ``beside`` is the content, by name, of files in its folder that may say more about it (companions.py).
+    """
 
     name: str
     content: bytes
+    beside: Mapping[str, bytes] = field(default_factory=dict)
 
     @cached_property
     def sha256(self) -> str:
@@ -63,7 +69,7 @@ class Declared(BaseModel):
     dp_attention: bool | None = None
     n_workers: Count | None = None
     concurrency: Count | None = None
-    run_url: Annotated[str, Field(pattern=r"^https?://[^\s\"'<>]+$", max_length=2000)] | None = None
+    run_url: Annotated[Plain, Field(pattern=r"^https?://[^\s\"'<>]+$", max_length=2000)] | None = None
 
     def over(self, other: Declared) -> Declared:
         """The two merged; what this one says wins."""
@@ -88,6 +94,8 @@ def parse_declared(text: str, where: str) -> ImportToml:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RegistryError(f"not TOML ({error})", where=where, next_step="Correct the line that it names.") from None
+    except RecursionError:
+        raise RegistryError("nested too deeply", where=where, next_step="Write plain keys and blocks.") from None
     files = raw.pop("files", {})
     if not isinstance(files, dict):
         raise RegistryError("key 'files' is not a table", where=where, next_step='Write [files."pattern"] blocks.')

@@ -2,9 +2,12 @@
 
 import pytest
 
-from pipeline.imports.lengths import rounded_length
+from pipeline.errors import RegistryError
+from pipeline.imports.facts import refuse_unknown
+from pipeline.imports.lengths import guess_words, guessed_workloads, rounded_length
 from pipeline.imports.names import lengths_in_name, said_by_name
-from pipeline.imports.topology import n_gpus_held, topology
+from pipeline.imports.source import Declared
+from pipeline.measure.topology import n_gpus_held, topology
 from tests.unit.imports.foreign import FLAT_FACTS, FLAT_NAME, VLLM_FACTS, api_row, flat_row, vllm_row
 
 
@@ -132,3 +135,39 @@ def test_sizes_that_the_file_records_win_over_declared_gpus(point):
 def test_declared_sizes_give_the_gpus(point):
     found = point(vllm_row(), gpu="h100", precision="bf16", tp=4, n_workers=2)
     assert (found["n_gpus"], found["topology"], found["throughput_tok_s_gpu"]) == (8, "2×tp4", 15.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"gpu": "h1000"}, "unknown gpu 'h1000' is declared.*Did you mean 'h100'"),
+        ({"model": "gpt_oss_12b"}, "unknown model.*Did you mean 'gpt_oss_120b'"),
+        ({"engine": "vlllm"}, "unknown engine.*Did you mean 'vllm'"),
+        ({"precision": "fp9"}, "unknown precision.*Did you mean 'fp"),
+        ({"workload": "nosuch"}, "unknown workload 'nosuch' is declared. Known: .*agentx.* Of fixed lengths: random_"),
+        ({"workload": "random_0_5"}, "unknown workload"),
+    ],
+)
+def test_an_unknown_word_that_is_declared_is_one_sentence_with_the_nearest(registry, said, words):
+    with pytest.raises(RegistryError, match=words):
+        refuse_unknown(Declared(**said), registry, "command line")
+
+
+def test_every_spelling_that_a_row_may_have_can_be_declared(registry):
+    said = {"gpu": "H100-dgxc", "model": "openai/gpt-oss-120b", "engine": "vLLM", "precision": "NVFP4"}
+    for declared in (Declared(**said, workload="random_128_64"), Declared(workload="fixed-8k1k"), Declared()):
+        assert refuse_unknown(declared, registry, "command line") is declared
+
+
+def test_workloads_of_rounded_means_are_found_and_said(read):
+    # 800 / 8 and 400 / 8 tokens a request
+    assert guessed_workloads(read(vllm_row(), **VLLM_FACTS).points) == ["random_100_50"]
+    words = guess_words({"random_1024_128", "random_1000_128"})
+    assert "no file says nominal ones: random_1000_128, random_1024_128 (2)" in words
+    assert "--declare workload=" in words
+
+
+def test_a_workload_that_is_declared_is_no_guess(read):
+    outcome = read(vllm_row(), **VLLM_FACTS, workload="random_100_50")
+    assert guessed_workloads(outcome.points) == []
+    assert guess_words(()) == ""

@@ -7,6 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import FrontierError, UnreadableFileError, UnsupportedFormatError
+from pipeline.imports.reader import read_results
+from pipeline.imports.source import Declared, SourceFile
 from tests.unit.imports.foreign import (
     FLAT_FACTS,
     FLAT_NAME,
@@ -21,6 +23,14 @@ from tests.unit.imports.foreign import (
     tuned_row,
     vllm_detailed,
     vllm_row,
+)
+from tests.unit.imports.foreign_tools import (
+    genai_result,
+    guidellm_benchmark,
+    guidellm_report,
+    inference_perf_stage,
+    llmperf_request,
+    llmperf_summary,
 )
 
 EVERYTHING_DECLARED = {**VLLM_FACTS, **FLAT_FACTS, "engine": "vllm", "model": "gpt2", "workload": "fixed_1k1k"}
@@ -130,6 +140,15 @@ ROWS = [
     aiperf_row(),
     aiperf_record(0),
 ]
+REPORTS = [
+    guidellm_report(guidellm_benchmark(), guidellm_benchmark({"type_": "throughput"})),
+    inference_perf_stage(),
+    genai_result(),
+    llmperf_summary(),
+    {"1": llmperf_summary(), "2": llmperf_summary()},
+    [llmperf_request(), llmperf_request()],
+]
+"""Files of several points, or of none: how many rows they hold is part of what can be damaged."""
 junk = st.recursive(
     st.none()
     | st.booleans()
@@ -157,8 +176,8 @@ def replaced(value, path, new):
 
 
 @st.composite
-def damaged_rows(draw):
-    row = draw(st.sampled_from(ROWS))
+def damaged(draw, rows):
+    row = draw(st.sampled_from(rows))
     for _ in range(draw(st.integers(1, 3))):
         row = replaced(row, draw(st.sampled_from(paths(row))), draw(junk))
         if not paths(row):
@@ -167,10 +186,29 @@ def damaged_rows(draw):
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(row=damaged_rows())
+@given(row=damaged(ROWS))
 def test_any_damage_to_any_row_is_counted_or_refused(read, row):
     try:
         outcome = read(json.dumps([row]), FLAT_NAME, **EVERYTHING_DECLARED)
     except FrontierError:
         return
     assert outcome.n_valid + outcome.n_invalid + outcome.n_rejected == outcome.n_rows_read == 1
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(report=damaged(REPORTS))
+def test_any_damage_to_any_report_is_counted_or_refused(read, report):
+    try:
+        outcome = read(json.dumps(report), **EVERYTHING_DECLARED)
+    except FrontierError:
+        return
+    assert outcome.n_valid + outcome.n_invalid + outcome.n_rejected == outcome.n_rows_read
+    assert outcome.passed_over == (outcome.n_rows_read == 0)
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_what_is_declared_beside_a_report_may_be_anything(registry, report):
+    others = {"a": b"[]", "b": b"{}", "c": b'[{"ttft_s": {}}]', "d": b"plain text"}
+    source = SourceFile("x", json.dumps(report).encode(), others)
+    outcome = read_results(source, Declared(**EVERYTHING_DECLARED), registry)
+    assert outcome.n_valid + outcome.n_invalid + outcome.n_rejected == outcome.n_rows_read

@@ -56,11 +56,20 @@ def test_without_a_file_the_command_line_is_all():
         ('run_url = "javascript:alert(1)"', "key 'run_url'"),
         ('gpu = ""', "key 'gpu'"),
         ('run_date = "soon"', "key 'run_date'"),
+        (r'engine_build = "a\u001Bb"', r"engine_build: a character that no page can show; found U\+001B in 'a\\x1bb'"),
+        (r'run_id = "a\u0085"', r"found U\+0085"),
+        (r'run_url = "https://a/\u0007"', r"found U\+0007"),
     ],
 )
 def test_a_faulty_declaration_is_a_registry_error(text, message):
     with pytest.raises(RegistryError, match=f"(?s)import.toml.*{message}"):
         parse_declared(text, "import.toml")
+
+
+def test_a_lone_surrogate_is_refused_and_letters_of_any_script_are_not():
+    with pytest.raises(RegistryError, match="command line.*engine_build"):
+        declared_from_options({"engine_build": "a\udcffb"})
+    assert declared_from_options({"engine_build": "Größe 模型 🜁"}).engine_build == "Größe 模型 🜁"
 
 
 def test_options_that_are_not_given_are_not_said():
