@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pipeline.builds.lock import Pin, parse_lock
 from pipeline.errors import BuildError
 from pipeline.registry.builds import Build
+from pipeline.registry.measured import MeasuredRecipe
 
 STEPS = 1
 """Raised when the builder does something else with the same locks, so that old builds are not taken for new ones."""
@@ -29,32 +31,49 @@ class HostPython:
 
 @dataclass(frozen=True)
 class Plan:
-    """One build of the registry with the texts of its lock files by name."""
+    """One build of the registry with the texts of its lock files by name, and the measured recipes that name it.
+
+    The recipes decide whether it is proven, not what is installed.
+    """
 
     slug: str
     build: Build
     lock_texts: dict[str, str]
+    recipes: Mapping[str, MeasuredRecipe] = field(default_factory=dict)
 
     def pins(self) -> tuple[Pin, ...]:
         """Every pin of every lock. Raises RegistryError."""
         return tuple(pin for file, text in self.lock_texts.items() for pin in parse_lock(text, file))
 
     def build_hash(self, host: HostPython) -> str:
-        """16 hex digits over locks, steps, Python and platform: everything that decides what is installed."""
-        environment = self.build.environment
-        parts = {
-            "steps": STEPS,
-            "installer": environment.installer,
-            "locks": [self.lock_texts[lock] for lock in environment.locks],
-            "distribution": environment.distribution,
+        """16 hex digits over everything that decides what is built.
+
+        An environment: locks, steps, Python and platform. An image: its digest and the platform. A server: its address
+        and the facts of its block; what answers there is in the fingerprint's own hash.
+        """
+        made_of = self._environment_parts(host) if self.build.environment else self._other_parts(host)
+        parts = {"steps": STEPS, **made_of}
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _environment_parts(self, host: HostPython) -> dict[str, object]:
+        assert self.build.environment
+        return {
+            "installer": self.build.environment.installer,
+            "locks": [self.lock_texts[lock] for lock in self.build.environment.locks],
+            "distribution": self.build.environment.distribution,
             "python": host.version,
             "platform": host.platform,
         }
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _other_parts(self, host: HostPython) -> dict[str, object]:
+        if self.build.image:
+            return {"image": self.build.image.reference, "platform": host.platform}
+        assert self.build.server
+        return {"server": self.build.server.model_dump(mode="json")}
 
     def refuse_other_python(self, host: HostPython) -> None:
         """Raises BuildError where the locks were resolved for another Python than the host's."""
-        wanted = self.build.environment.python
+        wanted = self.build.environment.python if self.build.environment else None
         if wanted not in (None, host.minor):
             raise BuildError(
                 "its lock was resolved for another Python",

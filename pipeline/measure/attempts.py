@@ -31,9 +31,10 @@ _LONG_AGO = dt.datetime.min.replace(tzinfo=dt.UTC)
 def number_attempts(points: pa.Table) -> pa.Table:
     """One cell's points with attempts 1..n for each identity, sorted as POINTS is.
 
-    Rows of equal IDENTITY (null equals null) are numbered by run_started_at (nulls first), source_file,
-    source_sha256, source_row. A row whose measured values all equal those of an earlier valid row of its identity
-    becomes invalid with reason duplicate_row; the earlier one stays as it is. Doing it again changes nothing.
+    Rows of equal IDENTITY (null equals null) are numbered by run_started_at (nulls first), source_file, the attempt
+    that a sweep says of itself, source_sha256, source_row. A row whose measured values all equal those of an earlier
+    valid row of its identity becomes invalid with reason duplicate_row; the earlier one stays as it is. Doing it again
+    changes nothing.
     """
     groups: dict[tuple[object, ...], list[Row]] = defaultdict(list)
     for row in points.to_pylist():
@@ -57,7 +58,7 @@ def _numbered(group: list[Row]) -> list[Row]:
 
 def _by_start(row: Row) -> tuple[object, ...]:
     started = row["run_started_at"]
-    source = (row["source_file"], row["source_sha256"], row["source_row"], row["point_id"])
+    source = (row["source_file"], row["attempt"], row["source_sha256"], row["source_row"], row["point_id"])
     return (started is not None, started or _LONG_AGO, *source)
 
 

@@ -7,13 +7,37 @@ summary row proves (validity.py).
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 ONE_READ_TPOT_S = 1e-5
 ONE_READ_SHARE_OF_MEDIAN = 1 / 20
 MAX_ONE_READ_SHARE = 0.20
 BURST_ITL_S = 1e-5
 MIN_MODE_SHARE = 0.20
+MAX_COUNT_MISMATCH = 0.02
+MAX_CLIENT_ERROR = 0.03
+TEMPLATE_TOK = 32
+"""Tokens of a chat template: the server counts them in a prompt, the client may not, and all prompts share them."""
+
+
+@dataclass(frozen=True)
+class ClientFacts:
+    """What the load client says of itself over one point. None: not known.
+
+    ``error_share``: its own part of TPOT, from the scripted server at the same concurrency. ``cpu_cores``: its CPU
+    seconds / seconds that it ran. ``input_tok``, ``output_tok``: its own count of the successful measured requests,
+    where it has one. ``n_reused_prompts``: requests whose prompt it had sent before; ``n_without_usage``: successful
+    ones whose server said nothing of tokens.
+    """
+
+    error_share: float | None = None
+    cpu_cores: float | None = None
+    input_tok: int | None = None
+    output_tok: int | None = None
+    n_reused_prompts: int = 0
+    n_without_usage: int = 0
 
 
 def one_read_share(tpots_s: Sequence[float]) -> float | None:
@@ -57,3 +81,34 @@ def is_bimodal(tpots_s: Sequence[float]) -> bool:
         return False
     widest = max(ranked[i + 1] - ranked[i] for i in range(n_side - 1, len(ranked) - n_side))
     return widest > (ranked[-1] - ranked[0]) / 2
+
+
+def counts_mismatch(row: Mapping[str, Any], client: ClientFacts) -> bool:
+    """True where token counts contradict each other: reason token_count_mismatch.
+
+    ``row`` has the server's usage of the successful measured requests (input_tok, output_tok, cached_input_tok,
+    n_successful). The client's own count may differ by 2 %; of the input also by a chat template a request, which only
+    the server counts. More input cached than sent is a contradiction too.
+    """
+    template_tok = TEMPLATE_TOK * (row.get("n_successful") or 0)
+    return (
+        _differ(row.get("input_tok"), client.input_tok, up_to_more=template_tok)
+        or _differ(row.get("output_tok"), client.output_tok, up_to_more=0)
+        or (row.get("cached_input_tok") or 0) > (row.get("input_tok") or 0)
+    )
+
+
+def too_slow(client: ClientFacts) -> bool:
+    """True where the client's own part of TPOT is above 3 %: note client_too_slow.
+
+    A note and not a reason: the size is known and stands beside the point, and it makes the engine look slower, never
+    faster.
+    """
+    return client.error_share is not None and client.error_share > MAX_CLIENT_ERROR
+
+
+def _differ(server_tok: int | None, client_tok: int | None, *, up_to_more: int) -> bool:
+    if server_tok is None or client_tok is None:
+        return False
+    allowed_tok = MAX_COUNT_MISMATCH * client_tok
+    return not -allowed_tok <= server_tok - client_tok <= allowed_tok + up_to_more

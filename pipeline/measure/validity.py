@@ -29,7 +29,16 @@ REASONS: Mapping[str, str] = {
     "implausible_throughput": "A throughput per GPU that is not positive, or above 2,000,000 tok/s.",
     "metric_not_finite": "A metric of the source is NaN or infinite.",
     "summary_mismatch": "The source's statistics differ by more than 1 % from its own requests.",
+    "tpot_contradicted": "The source's time per output token contradicts its latencies and output lengths.",
     "client_bound": "Whole outputs arrived in one socket read: the client was measured, not the engine.",
+    "token_count_mismatch": "Client and server count tokens that differ by over 2 %, or more than sent or allowed.",
+    "counters_disagree": "The engine's own token counters and the client's requests differ by over 2 %.",
+    "unexpected_cache_hits": "Over 2 % of the input came from the prefix cache, of a load that shares no prefixes.",
+    "off_target_concurrency": "Fewer than 90 % of the target concurrency were in flight while the client was sending.",
+    "throttled": "The device lowered its clocks for heat or for a hardware fault in over 5 % of the samples.",
+    "shared_device": "Processes that are not of this sweep used the device.",
+    "engine_ended": "The server ended before the point did.",
+    "load_ended": "The load client ended before all repeats were done, and the server went on.",
     "duplicate_row": "The same measurement is already there from another source row.",
 }
 

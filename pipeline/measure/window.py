@@ -65,6 +65,20 @@ def achieved_concurrency(spans: Sequence[Span], window: Window) -> float:
     return seconds_from_ns(inside_ns) / window.length_s
 
 
+def held_share(spans: Sequence[Span], target_concurrency: int) -> float | None:
+    """Mean requests in flight / target while the client was still sending. None without requests.
+
+    From the first start to the last one, or to where the target was last held, if that is later: the end of a run,
+    where nothing is sent any more, says nothing about the load. 0 where all started at once and below the target.
+    """
+    if not spans:
+        return None
+    steady = steady_state(spans, target_concurrency)
+    until_ns = max([s.start_ns for s in spans] + ([steady.end_ns] if steady else []))
+    sending = _window(min(s.start_ns for s in spans), until_ns)
+    return achieved_concurrency(spans, sending) / target_concurrency if sending else 0.0
+
+
 def throughput_tok_s(spans: Iterable[Span], window: Window) -> float:
     """Tokens per second of the requests that overlap the window.
 

@@ -6,14 +6,12 @@ out of a point (simulated.py).
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pipeline.errors import SweepRefusedError
-from pipeline.registry.entries import Recipe
+from pipeline.registry.entries import SimulatedRecipe
+from pipeline.sweep.fingerprint import fingerprint
 from pipeline.sweep.traces import TRACE_VERSION
 
 SIMULATOR_PINS: Mapping[str, str] = {"ai-dynamo": "1.4.2", "aiconfigurator": "0.12.0"}
@@ -31,10 +29,18 @@ class PlannedPoint:
     """One concurrency of one recipe. ``run_id`` is the same for every point of the recipe: one curve is one run."""
 
     slug: str
-    recipe: Recipe
+    recipe: SimulatedRecipe
     concurrency: int
     run_id: str
     fingerprint: str
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep did: points made now, and the names (fingerprints, runs) of all that is of its plan."""
+
+    n_now: int
+    names: tuple[str, ...]
 
 
 def ladder(start: int, end: int, factor: float) -> tuple[int, ...]:
@@ -47,26 +53,18 @@ def ladder(start: int, end: int, factor: float) -> tuple[int, ...]:
     return (*rungs, end)
 
 
-def plan(recipes: Mapping[str, Recipe], gpu: str) -> tuple[PlannedPoint, ...]:
-    """Every point of a GPU's recipes, in the order of the file and of the ladder. Raises SweepRefusedError for none."""
-    points = tuple(point for slug, recipe in recipes.items() if recipe.gpu == gpu for point in _points_of(slug, recipe))
-    if not points:
-        raise SweepRefusedError(
-            "no recipe",
-            where=f"sweep of {gpu}",
-            expected=f"one of {', '.join(sorted({r.gpu for r in recipes.values()}))}",
-            next_step="Add a block to pipeline/registry/recipes.toml.",
-        )
-    return points
+def plan(recipes: Mapping[str, SimulatedRecipe]) -> tuple[PlannedPoint, ...]:
+    """Every point of the recipes, in the order of the file and of the ladder."""
+    return tuple(point for slug, recipe in recipes.items() for point in _points_of(slug, recipe))
 
 
-def engine_build(recipe: Recipe) -> str:
+def engine_build(recipe: SimulatedRecipe) -> str:
     """What stands for the engine of a simulated point: the tables and both simulators, with versions."""
     simulators = ", ".join(f"{name} {version}" for name, version in SIMULATOR_PINS.items())
     return f"simulated on tables of {recipe.tables.version} ({simulators})"
 
 
-def _points_of(slug: str, recipe: Recipe) -> Iterable[PlannedPoint]:
+def _points_of(slug: str, recipe: SimulatedRecipe) -> Iterable[PlannedPoint]:
     depends_on = {
         "recipe": recipe.model_dump(exclude={"name", "aliases", "concurrency"}),
         "simulator": dict(SIMULATOR_PINS),
@@ -74,11 +72,7 @@ def _points_of(slug: str, recipe: Recipe) -> Iterable[PlannedPoint]:
         "trace_version": TRACE_VERSION,
     }
     rungs = ladder(recipe.concurrency.start, recipe.concurrency.end, recipe.concurrency.factor)
-    run_id = f"simulated-{_hash({**depends_on, 'ladder': rungs})}"
+    run_id = f"simulated-{fingerprint({**depends_on, 'ladder': rungs})}"
     for rung in rungs:
-        yield PlannedPoint(slug, recipe, rung, run_id, _hash({**depends_on, "run_id": run_id, "concurrency": rung}))
-
-
-def _hash(value: object) -> str:
-    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+        identity = {**depends_on, "run_id": run_id, "concurrency": rung}
+        yield PlannedPoint(slug, recipe, rung, run_id, fingerprint(identity))

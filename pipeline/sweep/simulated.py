@@ -10,20 +10,23 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 
-from pipeline.imports.assemble import point_id
-from pipeline.imports.topology import n_gpus_held, topology
+from pipeline.measure.identity import point_id
+from pipeline.measure.rates import cache_hit_share, interactivity, throughputs, tpot_column
 from pipeline.measure.summary import summarize
+from pipeline.measure.target import Target, loads
+from pipeline.measure.topology import n_gpus_held, topology
 from pipeline.measure.validity import reasons_for
-from pipeline.measure.window import Span, achieved_concurrency, steady_state, throughput_tok_s, whole_run
 from pipeline.registry.entries import Workload
 from pipeline.sweep.plan import PlannedPoint, engine_build
+from pipeline.sweep.stop_rule import FIXED_LADDER
 from pipeline.tables.requests import REQUESTS
+from pipeline.tables.series import SERIES
 from pipeline.units import ns_from_seconds, seconds_from_ms, seconds_from_ns
 
 SOURCE_FORMAT = "simulated"
@@ -53,7 +56,7 @@ def simulated_point(
     row["n_failed"] = row["n_requested"] - row["n_successful"]
     row |= {f"itl_{ours}_s": _seconds(answer.report.get(f"{theirs}_itl_ms")) for ours, theirs in ITL.items()}
     row |= _speeds(row)
-    row |= _loads(requests, point.concurrency, workload, row["n_gpus"])
+    row |= loads(requests, Target(point.concurrency, workload, row["n_gpus"]))
     row["notes"] = sorted(_notes(point, workload, answer.facts))
     row["source_sha256"] = _hash(answer, row)
     row["point_id"] = point_id(row)
@@ -119,32 +122,11 @@ def _summary(connection: duckdb.DuckDBPyConnection, requests: list[dict[str, Any
 
 def _speeds(row: Mapping[str, Any]) -> dict[str, Any]:
     """Throughputs per GPU held (one worker's tokens, divided once) and interactivity at the workload's percentile."""
-    tpot_column = f"tpot_p{row['percentile']}_s"
-    tpot_s, window_s, n_gpus = row.get(tpot_column), row.get("window_s"), row["n_gpus"]
     speeds: dict[str, Any] = {}
-    if tpot_s:
-        speeds = {"interactivity_tok_s_user": 1 / tpot_s, "interactivity_source": tpot_column}
-    if not window_s or not n_gpus:
-        return speeds
-    input_tok, output_tok, cached_tok = row["input_tok"], row["output_tok"], row["cached_input_tok"]
-    tokens = {"": input_tok + output_tok, "input_": input_tok, "output_": output_tok}
-    tokens["computed_input_"] = input_tok - cached_tok
-    per_gpu = {f"{name}throughput_tok_s_gpu": n / window_s / n_gpus for name, n in tokens.items()}
-    return {**speeds, **per_gpu, "cache_hit_share": cached_tok / input_tok if input_tok else None}
-
-
-def _loads(requests: list[dict[str, Any]], concurrency: int, workload: Workload, n_gpus: int) -> dict[str, Any]:
-    """Requests in flight over the run, and the throughput while all lanes were full.
-
-    An agentic lane is idle while its tool runs, so that its lanes are rarely all in flight: no steady state then.
-    """
-    spans = [Span(r["start_ns"], r["start_ns"] + r["e2el_ns"], r["input_tok"] + r["output_tok"]) for r in requests]
-    whole, steady = whole_run(spans), steady_state(spans, concurrency)
-    loads: dict[str, Any] = {"achieved_concurrency": achieved_concurrency(spans, whole) if whole else None}
-    if steady and workload.kind == "fixed_length":
-        loads["steady_throughput_tok_s_gpu"] = throughput_tok_s(spans, steady) / n_gpus
-        loads["steady_window_s"] = steady.length_s
-    return loads
+    if (speed := interactivity(row)) is not None:
+        source = tpot_column(row["percentile"])
+        speeds = {"interactivity_tok_s_user": speed, "interactivity_source": source}
+    return {**speeds, **throughputs(row), "cache_hit_share": cache_hit_share(row)}
 
 
 def _notes(point: PlannedPoint, workload: Workload, facts: Mapping[str, Any]) -> set[str]:
@@ -177,3 +159,16 @@ def _hash(answer: Answer, row: Mapping[str, Any]) -> str:
     """Hash of what the row was computed from; the report's other numbers follow from the requests."""
     gaps = [row[f"itl_{statistic}_s"] for statistic in ITL]
     return hashlib.sha256(json.dumps([row["n_requested"], gaps, answer.requests]).encode()).hexdigest()
+
+
+def simulated_runs(planned: Iterable[PlannedPoint], points: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """One row of RUNS a recipe, by run id, from the POINTS rows of its points; a recipe without points has none."""
+    slugs = {point.run_id: point.slug for point in planned}
+    copied = ("run_id", "topology", *(column.name for column in SERIES), "engine_build", "run_date")
+    runs = {}
+    for run_id, slug in slugs.items():
+        mine = [point for point in points if point["run_id"] == run_id]
+        if mine:
+            ends = {"stopped_below": FIXED_LADDER.below, "stopped_above": FIXED_LADDER.above}
+            runs[run_id] = {name: mine[0][name] for name in copied} | ends | {"recipe": slug, "n_points": len(mine)}
+    return runs

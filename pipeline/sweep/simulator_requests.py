@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.registry.entries import Recipe, Workload
+from pipeline.registry.entries import SimulatedRecipe, Workload
 from pipeline.sweep.plan import PlannedPoint
 from pipeline.sweep.traces import AGENTIC, BLOCK_TOK
 
@@ -18,7 +18,7 @@ AGENTIC_PREFIX_TOK = AGENTIC.longest_tok // 2
 """What a turn adds is timed behind this many cached tokens: the replay knows one prefill time for every prefix."""
 
 
-def profile_request(recipe: Recipe, workload: Workload) -> dict[str, Any]:
+def profile_request(recipe: SimulatedRecipe, workload: Workload) -> dict[str, Any]:
     """The deployment whose step times are wanted."""
     return {
         "model": recipe.tables.model,

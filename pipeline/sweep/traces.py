@@ -46,7 +46,10 @@ class LogNormal:
 
 @dataclass(frozen=True)
 class AgenticTrace:
-    """What an agentic session is: ``shared_tok`` of system prompt and tools that all sessions share, then the rest."""
+    """What an agentic session is: ``shared_tok`` of system prompt and tools that all sessions share, then the rest.
+
+    ``block_tok`` is what one hash id stands for.
+    """
 
     shared_tok: int = 8_192
     repository_tok: LogNormal = LogNormal(24_576, 0.7, 4_096, 81_920)
@@ -55,9 +58,40 @@ class AgenticTrace:
     answer_tok: LogNormal = LogNormal(192, 0.9, 16, 2_048)
     tool_ms: LogNormal = LogNormal(800, 1.0, 50, 20_000)
     longest_tok: int = 131_072
+    block_tok: int = BLOCK_TOK
 
 
 AGENTIC = AgenticTrace()
+
+SHORT_BLOCK_TOK = 64
+SHORT_MARGIN = 0.75
+"""Share of a short context that is filled: chat templates and the engine's own tokens for an answer come on top."""
+
+
+def short_trace(context_tok: int) -> AgenticTrace:
+    """Sessions that fit a server with a context of 2k to 8k: the same course in small.
+
+    A sixteenth of the context is shared, a repository takes an eighth (median), and a turn adds a fortieth. Sessions
+    are cut where ``SHORT_MARGIN`` of the context is reached.
+    """
+    share = context_tok // 16 // SHORT_BLOCK_TOK * SHORT_BLOCK_TOK
+    return AgenticTrace(
+        shared_tok=max(SHORT_BLOCK_TOK, share),
+        repository_tok=LogNormal(context_tok / 8, 0.5, context_tok // 16, context_tok // 4),
+        turns=LogNormal(6, 0.5, 3, 12),
+        added_tok=LogNormal(context_tok / 40, 0.7, 16, context_tok // 10),
+        answer_tok=LogNormal(context_tok / 80, 0.6, 8, context_tok // 20),
+        tool_ms=LogNormal(200, 0.8, 20, 2_000),
+        longest_tok=round(context_tok * SHORT_MARGIN),
+        block_tok=SHORT_BLOCK_TOK,
+    )
+
+
+def trace_shape(workload: Workload) -> AgenticTrace:
+    """The sessions of an agentic workload that is made here."""
+    return AGENTIC if workload.context_tok is None else short_trace(workload.context_tok)
+
+
 SESSIONS_PER_LANE = 8
 REQUESTS_PER_LANE = 10
 N_AT_LEAST = 32
@@ -66,7 +100,7 @@ N_AT_LEAST = 32
 def trace_lines(workload: Workload, concurrency: int) -> list[str]:
     """The trace of one point: 8 agentic sessions, or 10 fixed-length requests, a lane, and at least 32 in all."""
     if workload.kind == "agentic":
-        return agentic_trace(max(N_AT_LEAST, SESSIONS_PER_LANE * concurrency))
+        return agentic_trace(max(N_AT_LEAST, SESSIONS_PER_LANE * concurrency), trace_shape(workload))
     n_requests = max(N_AT_LEAST, REQUESTS_PER_LANE * concurrency)
     return fixed_trace(n_requests, workload.input_len_tok or 0, workload.output_len_tok or 0)
 
@@ -74,18 +108,18 @@ def trace_lines(workload: Workload, concurrency: int) -> list[str]:
 def fixed_trace(n_requests: int, input_tok: int, output_tok: int) -> list[str]:
     """Single requests of one length that share nothing."""
     return [
-        _line(f"r{i}", input_tok, output_tok, delay_ms=0, first_block=(i + 1) * _OWN_BLOCKS) for i in range(n_requests)
+        _line(f"r{i}", input_tok, output_tok, BLOCK_TOK, first_block=(i + 1) * _OWN_BLOCKS) for i in range(n_requests)
     ]
 
 
-def agentic_trace(n_sessions: int, shape: AgenticTrace = AGENTIC) -> list[str]:
-    """The first ``n_sessions`` sessions, one after another."""
-    return [line for i in range(n_sessions) for line in _session(i, shape)]
+def agentic_trace(n_sessions: int, shape: AgenticTrace = AGENTIC, first: int = 0) -> list[str]:
+    """``n_sessions`` sessions from the ``first`` on, one after another."""
+    return [line for i in range(first, first + n_sessions) for line in _session(i, shape)]
 
 
 def _session(index: int, shape: AgenticTrace) -> Iterator[str]:
     rng = random.Random(index)
-    shared = shape.shared_tok // BLOCK_TOK
+    shared = shape.shared_tok // shape.block_tok
     first_block = (index + 1) * _OWN_BLOCKS
     added_tok, context_tok, delay_ms = shape.shared_tok + shape.repository_tok.draw(rng), 0, 0
     for turn in range(shape.turns.draw(rng)):
@@ -95,16 +129,26 @@ def _session(index: int, shape: AgenticTrace) -> Iterator[str]:
             return
         n_shared = shared if turn == 0 else 0
         yield _line(
-            f"s{index}", added_tok, answer_tok, delay_ms=delay_ms, first_block=first_block, n_shared_blocks=n_shared
+            *(f"s{index}", added_tok, answer_tok, shape.block_tok),
+            delay_ms=delay_ms,
+            first_block=first_block,
+            n_shared_blocks=n_shared,
         )
-        first_block += -(-added_tok // BLOCK_TOK)
+        first_block += -(-added_tok // shape.block_tok)
         added_tok, delay_ms = shape.added_tok.draw(rng), shape.tool_ms.draw(rng)
 
 
 def _line(
-    session: str, input_tok: int, output_tok: int, *, delay_ms: int, first_block: int, n_shared_blocks: int = 0
+    session: str,
+    input_tok: int,
+    output_tok: int,
+    block_tok: int,
+    *,
+    first_block: int,
+    delay_ms: int = 0,
+    n_shared_blocks: int = 0,
 ) -> str:
-    n_blocks = -(-input_tok // BLOCK_TOK)
+    n_blocks = -(-input_tok // block_tok)
     blocks = [*range(n_shared_blocks), *range(first_block, first_block + n_blocks - n_shared_blocks)]
     body = {"session_id": session, "input_length": input_tok, "output_length": output_tok, "hash_ids": blocks}
     return json.dumps(body | ({"delay": delay_ms} if delay_ms else {}), separators=(",", ":"))

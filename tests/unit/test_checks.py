@@ -9,7 +9,7 @@ from pipeline.cost.price_book import price_table, prices_as_of
 from pipeline.cost.price_readings import price_readings
 from pipeline.frontier.checks import frontier_falls, knots_are_rows
 from pipeline.measure.checks import identity_unique, outcomes_add_up, schema_kept, units_plausible
-from pipeline.pages.checks import dead_links
+from pipeline.pages.checks import dead_links, page_links
 from pipeline.registry.entries import Price
 from pipeline.tables.points import POINTS
 from tests.unit.frontier.point_rows import curve, derived, point, points_table
@@ -100,11 +100,11 @@ def test_prices_hold_from_their_first_day_until_the_day_before_their_end():
 def test_dead_links_are_found_and_live_ones_are_not():
     files = {"index.html", "run/a/index.html", "run/a/data.json"}
     page = '<a href="../../index.html"><a href="data.json"><a href="#x"><i id="x"><a href="https://example.org/">'
-    assert dead_links([("run/a/index.html", page)], files) == []
-    assert dead_links([("run/a/index.html", '<a href="../../">')], files) == []
+    assert dead_links([page_links("run/a/index.html", page)], files) == []
+    assert dead_links([page_links("run/a/index.html", '<a href="../../">')], files) == []
     broken = '<a href="gone.json"><a href="#y"><img src="../../../index.html">'
-    assert dead_links([("run/a/index.html", broken)], files) == [
-        "run/a/index.html: gone.json leads nowhere",
+    assert dead_links([page_links("run/a/index.html", broken)], files) == [
         "run/a/index.html: #y leads nowhere",
+        "run/a/index.html: gone.json leads nowhere",
         "run/a/index.html: ../../../index.html leads nowhere",
     ]

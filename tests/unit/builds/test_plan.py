@@ -4,8 +4,10 @@ import dataclasses
 
 import pytest
 
-from pipeline.builds.plan import HostPython, refuse_other_version, refuse_strangers
+from pipeline.builds.plan import HostPython, Plan, refuse_other_version, refuse_strangers
 from pipeline.errors import BuildError
+from pipeline.registry.builds import Build, Server
+from tests.io.images import image_plan
 from tests.io.tiny_wheels import lock_of, plan_of
 
 HOST = HostPython("3.11.7", "linux-x86_64")
@@ -55,3 +57,26 @@ def test_what_no_lock_pins_at_that_version_is_refused():
     refuse_strangers(plan_of(LOCK), {"tiny": "1.0"})
     with pytest.raises(BuildError, match=r"tiny 1\.1 was installed and is in no lock"):
         refuse_strangers(plan_of(LOCK), {"tiny": "1.1"})
+
+
+def test_an_image_is_named_by_its_digest_and_platform_alone():
+    plan, other = image_plan(), image_plan(reference="tiny/engine@sha256:" + "0" * 64)
+    assert plan.build_hash(HOST) == plan.build_hash(HostPython("3.12.1", "linux-x86_64"))
+    assert plan.build_hash(HOST) == image_plan(options=["--ipc=host"], variables={"A": "1"}).build_hash(HOST)
+    hashes = {plan.build_hash(HOST), other.build_hash(HOST), plan.build_hash(HostPython("3.11.7", "linux-aarch64"))}
+    assert len(hashes) == 3
+
+
+def test_a_server_is_named_by_its_address_and_what_its_block_says():
+    def build_hash(**server: object) -> str:
+        named = {"url": "http://10.0.0.7:8000", **server}
+        build = Build(name="S", role="engine", engine="vllm", version="1.0", host="cuda", server=Server(**named))
+        return Plan("s", build, {}).build_hash(HOST)
+
+    assert build_hash() == build_hash()
+    changed = [build_hash(url="http://10.0.0.8:8000"), build_hash(model="m"), build_hash(facts={"gpus_held": "8"})]
+    assert len({build_hash(), *changed}) == 4
+
+
+def test_only_an_environment_asks_for_a_python():
+    image_plan().refuse_other_python(HostPython("3.99.0", "linux-x86_64"))

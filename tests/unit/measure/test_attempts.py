@@ -48,6 +48,13 @@ def test_rows_of_one_identity_are_numbered_by_source():
     assert [found[f"p{i}"]["attempt"] for i in range(3)] == [1, 2, 3]
 
 
+def test_attempts_of_one_sweep_keep_their_order_whatever_their_hashes_are():
+    first = point(0, attempt=1, source_sha256="ff", valid=False, reasons=["engine_ended"])
+    second = point(1, attempt=2, source_sha256="00")
+    found = numbered([second, first])
+    assert (found["p0"]["attempt"], found["p1"]["attempt"]) == (1, 2)
+
+
 def test_the_start_of_the_run_comes_before_the_source():
     late, early = dt.datetime(2026, 1, 2, 9, tzinfo=dt.UTC), dt.datetime(2026, 1, 2, 8, tzinfo=dt.UTC)
     found = numbered([point(0, run_started_at=late), point(1, run_started_at=early), point(2)])

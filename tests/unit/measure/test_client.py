@@ -1,6 +1,16 @@
 """What many requests show about the client."""
 
-from pipeline.measure.client import client_bound, in_bursts, is_bimodal, one_read_share
+import pytest
+
+from pipeline.measure.client import (
+    ClientFacts,
+    client_bound,
+    counts_mismatch,
+    in_bursts,
+    is_bimodal,
+    one_read_share,
+    too_slow,
+)
 
 US, MS = 1e-6, 1e-3
 
@@ -45,3 +55,26 @@ def test_one_straggler_is_not_a_second_group():
 def test_few_or_equal_requests_are_not_bimodal():
     assert not is_bimodal([10 * MS, 90 * MS])
     assert not is_bimodal([10 * MS] * 20)
+
+
+@pytest.mark.parametrize(("server_tok", "mismatch"), [(980, False), (979, True), (1340, False), (1341, True)])
+def test_the_server_may_count_a_template_of_32_tokens_a_request_more_in_the_input(server_tok, mismatch):
+    client = ClientFacts(input_tok=1000)
+    assert counts_mismatch({"n_successful": 10, "input_tok": server_tok}, client) is mismatch
+
+
+@pytest.mark.parametrize(("server_tok", "mismatch"), [(102, False), (103, True), (97, True)])
+def test_output_may_differ_by_two_percent(server_tok, mismatch):
+    client = ClientFacts(output_tok=100)
+    assert counts_mismatch({"n_successful": 10, "output_tok": server_tok}, client) is mismatch
+
+
+def test_more_cached_than_sent_is_a_mismatch_and_unknown_counts_are_none():
+    assert counts_mismatch({"input_tok": 10, "cached_input_tok": 11}, ClientFacts())
+    assert not counts_mismatch({"input_tok": 10, "output_tok": 10}, ClientFacts())
+
+
+def test_a_client_that_adds_over_three_percent_is_too_slow():
+    assert too_slow(ClientFacts(error_share=0.031))
+    assert not too_slow(ClientFacts(error_share=0.03))
+    assert not too_slow(ClientFacts())

@@ -6,7 +6,7 @@ import datetime as dt
 import pytest
 
 from pipeline.measure.notes import note_sentence
-from pipeline.registry.shipped import shipped_recipes, shipped_registry
+from pipeline.registry.shipped import shipped_registry, simulated_recipes
 from pipeline.sweep.plan import plan
 from pipeline.sweep.simulated import Answer, largest_drop, simulated_point
 from pipeline.sweep.simulator_requests import profile_request, replay_request
@@ -26,8 +26,8 @@ ANSWER = Answer(REPORT, REQUESTS, FACTS)
 
 
 def planned(slug, concurrency=2):
-    recipe = shipped_recipes()[slug]
-    (point,) = [p for p in plan({slug: recipe}, recipe.gpu) if p.concurrency == concurrency]
+    recipe = simulated_recipes()[slug]
+    (point,) = [p for p in plan({slug: recipe}) if p.concurrency == concurrency]
     return point, shipped_registry().workload(recipe.workload)
 
 
@@ -105,7 +105,7 @@ def test_the_largest_drop_is_measured_from_the_highest_value_before_it():
 
 
 def test_agentic_turns_are_timed_behind_a_cached_context_and_fixed_prompts_behind_none():
-    recipe = shipped_recipes()["h100_vllm_agentic_synthetic"]
+    recipe = simulated_recipes()["h100_vllm_agentic_synthetic"]
     workloads = shipped_registry().workloads
     assert profile_request(recipe, workloads["agentic_synthetic"])["prefix_tok"] == 65_536
     assert profile_request(recipe, workloads["fixed_8k1k"])["prefix_tok"] == 0
