@@ -9,25 +9,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.pages import highlights, wording
+from pipeline.pages.curve_history import curve_histories, spread_by_reading
+from pipeline.pages.curve_record import FrontierPoint, Series
 from pipeline.pages.curves import engine_name, point_roles, series_key, series_labels
 from pipeline.pages.faq import faq
+from pipeline.pages.freshness import freshness
 from pipeline.pages.inputs import PairInput
 from pipeline.pages.ladder import Priced, costs_by_reading, headline, ladder, primary_reading, tier_costs
 from pipeline.pages.page import (
     PROVENANCE_RANK,
     SCHEMA_VERSION,
     EngineRef,
-    FrontierPoint,
     GpuRef,
     ModelRef,
     Page,
     Provenance,
-    Series,
     WorkloadRef,
 )
 from pipeline.pages.point_record import PointRecord
 from pipeline.pages.reasons import null_reason
 from pipeline.pages.records import finite_rows, point_record
+from pipeline.pages.runs import RunRecord, run_record
 from pipeline.registry.entries import Workload
 from pipeline.registry.registry import Registry, require
 
@@ -43,7 +45,8 @@ def build_sections(pair: PairInput) -> tuple[Page, ...]:
     Empty where the pair has no point.
     """
     keys = sorted(set(zip(*(pair.points.column(n).to_pylist() for n in ("workload", "provenance")), strict=True)))
-    tables = {name: finite_rows(getattr(pair, name)) for name in ("points", "knots", "across", "costs")}
+    names = ("points", "knots", "across", "costs", "history", "runs")
+    tables = {name: finite_rows(getattr(pair, name)) for name in names}
     prices = finite_rows(pair.prices)
     combined = frozenset(pair.frontier.column("point_id").to_pylist())
     sections = []
@@ -70,6 +73,8 @@ class _Section:
     knots: Sequence[Row]
     across: Sequence[Row]
     costs: Sequence[Row]
+    history: Sequence[Row]
+    runs: Sequence[Row]
 
     @functools.cached_property
     def workload(self) -> Workload:
@@ -79,7 +84,7 @@ class _Section:
     @functools.cached_property
     def labels(self) -> dict[tuple[object, ...], str]:
         """The label of every series."""
-        return series_labels([*self.points, *self.knots], self.workload, self.pair.registry)
+        return series_labels([*self.points, *self.knots, *self.history], self.workload, self.pair.registry)
 
     def label(self, row: Row) -> str:
         """The label of the series of a point or a knot."""
@@ -114,22 +119,28 @@ def _page(section: _Section) -> Page:
         engines=_engines(used, registry),
         precisions=tuple(sorted({row["precision"] for row in used if row["precision"]})),
         run_dates=highlights.run_dates(records),
-        ladder=ladder(section.across, priced),
+        freshness=freshness(records, registry.gpus[gpu.slug], section.provenance, section.pair.as_of),
+        ladder=ladder(section.across, priced, spread_by_reading(section.history)),
         costs=tier_costs(primary, priced),
         costs_reason=None if section.prices else priced.no_price,
         peak=highlights.peak(records),
         fastest=highlights.fastest(records, section.workload.percentile),
         series=_series(section),
         frontier=_frontier(section),
+        history=curve_histories(section.history, section.label),
         points=records,
+        runs=_runs(section),
         faq=(),
+        corrections_until=section.pair.corrections_until,
     )
 
 
 def _priced(section: _Section) -> Priced:
     pair = section.pair
     no_price = f"No price of {gpu_ref(pair.gpu, pair.registry).name} holds on {pair.as_of.isoformat()}."
-    return Priced(costs_by_reading(section.costs), section.prices, pair.registry, no_price)
+    return Priced(
+        costs_by_reading(section.costs), section.prices, pair.registry, no_price, pair.corrections, pair.computed
+    )
 
 
 def _records(section: _Section) -> tuple[PointRecord, ...]:
@@ -137,6 +148,13 @@ def _records(section: _Section) -> tuple[PointRecord, ...]:
     registry = section.pair.registry
     records = [point_record(row, roles[row["point_id"]], section.label(row), registry) for row in section.points]
     return tuple(sorted(records, key=_record_order))
+
+
+def _runs(section: _Section) -> tuple[RunRecord, ...]:
+    behind = {point["run_id"] for point in section.points}
+    rows = sorted(section.runs, key=lambda row: (row["run_date"], row["run_id"], row["topology"]))
+    why, registry = null_reason(section.provenance), section.pair.registry
+    return tuple(run_record(row, engine_name(row["engine"], registry), why) for row in rows if row["run_id"] in behind)
 
 
 def _record_order(record: PointRecord) -> tuple[object, ...]:

@@ -1,115 +1,155 @@
-"""The frontier chart of a page as SVG. The specification is chart_spec.py's, its sentences are wording.py's."""
+"""Charts to SVG: a chart's data through the specification, compacted. What a chart holds is chart_data.py's."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import vl_convert
 
-from pipeline.pages import formats, wording
-from pipeline.pages.chart_spec import LEGEND_ROW_PX, LEGEND_TOP_PX, WIDTH_PX, chart_spec
-from pipeline.pages.chart_theme import DASHES, SERIES_COLOURS, SHAPES, chart_style
-from pipeline.pages.interpolant import sampled_line
+from pipeline.pages.chart import Chart, Line, Mark
+from pipeline.pages.chart_data import charts_of, frontier_chart
+from pipeline.pages.chart_frame import frame_rules, frame_words
+from pipeline.pages.chart_shapes import definitions, swatch
+from pipeline.pages.chart_spec import chart_spec
+from pipeline.pages.chart_svg import Labels, Picture, picture
+from pipeline.pages.chart_theme import DASHES, PAPER, SERIES_COLOURS, SHAPES
 from pipeline.pages.page import Page
-from pipeline.pages.point_record import PointRecord
-from pipeline.pages.templates_engine import escaped
 
-GUIDE_MARGIN = 1.1
-"""Targets up to this many times the fastest point get a guide; farther ones would squeeze the data."""
+MERGE_FROM = 60
+"""From this number on faint marks are drawn as one path of dots a series, and in charts after the first all marks."""
 
-LABEL_GAP_PX = 36
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One chart, its SVG for a page, which has the style of the charts in its stylesheet, and the drawing as it is."""
+
+    chart: Chart
+    svg: str
+    picture: Picture
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """One series of the page's charts: its label and a small drawing of its line and mark."""
+
+    label: str
+    swatch: str
+
+
+def drawn_charts(page: Page) -> tuple[Drawn, ...]:
+    """Every chart of the page, the frontier first; empty without a frontier. The same page gives the same bytes."""
+    pictures = ((chart, _picture(chart, page)) for chart in charts_of(page))
+    return tuple(Drawn(chart, drawing.inline(), drawing) for chart, drawing in pictures)
 
 
 def frontier_svg(page: Page) -> str:
-    """Throughput per GPU against speed per user: one line a series, a mark a valid point, a rule a target.
-
-    Invalid and superseded points are absent; valid points below their series' frontier are small and faint.
-    The text is "" where the page has no frontier. The same page gives the same bytes.
-    """
-    if not page.frontier:
-        return ""
-    svg: str = vl_convert.vega_to_svg(chart_spec(_datasets(page), len(page.series)))
-    return _finished(svg, page)
+    """The frontier as a file complete in itself, with its style and its legend; "" where the page has none."""
+    return _picture(frontier_chart(page), page).file(legend(page)) if page.frontier else ""
 
 
-def _datasets(page: Page) -> dict[str, list[dict[str, Any]]]:
-    looks = {series.label: _look(page, n) for n, series in enumerate(page.series)}
+def legend(page: Page) -> tuple[LegendEntry, ...]:
+    """The series in the order of their looks."""
+    return tuple(LegendEntry(series.label, swatch(_look(page, n))) for n, series in enumerate(page.series))
+
+
+def shapes(page: Page) -> str:
+    """The definitions that the marks of the page's charts refer to, for once in the page."""
+    return f'<svg class="shapes" width="0" height="0" aria-hidden="true">{definitions(_shapes(page))}</svg>'
+
+
+def _shapes(page: Page) -> list[str]:
+    return [_look(page, n)["shape"] for n in range(len(page.series))]
+
+
+def _picture(chart: Chart, page: Page) -> Picture:
+    svg: str = vl_convert.vega_to_svg(chart_spec(_datasets(chart, page), chart.x.scale, chart.y.scale))
+    return picture(svg, _labels(chart, page))
+
+
+def _labels(chart: Chart, page: Page) -> Labels:
+    marks = _ordered(chart)
+    return Labels(
+        title=chart.title,
+        description=chart.alternative,
+        n_frame_rules=len(frame_rules(chart)),
+        bars=tuple(mark.series for mark in marks for _ in _bar(mark)),
+        lines=tuple(line.series for line in _drawable(chart)),
+        marks=tuple((mark.series, mark.point, mark.words) for mark in marks),
+        shapes=_shapes(page),
+        words=frame_words(chart, page.banner),
+        n_merged=_n_merged(chart, marks),
+    )
+
+
+def _n_merged(chart: Chart, marks: list[Mark]) -> int:
+    n_faint = sum(mark.faint for mark in marks)
+    if chart.kind != "frontier" and len(marks) - n_faint >= MERGE_FROM:
+        return len(marks)
+    return n_faint if n_faint >= MERGE_FROM else 0
+
+
+def _ordered(chart: Chart) -> list[Mark]:
+    """Faint marks first, so that they lie behind; then by series."""
+    return sorted(chart.marks, key=lambda mark: (not mark.faint, mark.series, mark.x, mark.y))
+
+
+def _drawable(chart: Chart) -> list[Line]:
+    return [line for line in chart.lines if len(line.xy) > 1]
+
+
+def _datasets(chart: Chart, page: Page) -> dict[str, list[Row]]:
+    looks = [_look(page, n) for n in range(len(page.series))]
+    marks = _ordered(chart)
+    bars = [{**row, "colour": looks[mark.series]["colour"]} for mark in marks for row in _bar(mark)]
     return {
-        "guides": _guides(page),
-        "lines": _lines(page, looks),
-        "marks": _marks([p for p in page.points if p.role == "frontier"], looks),
-        "faint": _marks([p for p in page.points if p.role == "off_frontier"], looks),
-        "legend": [
-            {"label": label, "y_px": LEGEND_TOP_PX + LEGEND_ROW_PX * n, **look}
-            for n, (label, look) in enumerate(looks.items())
-        ],
-        "note": [] if page.banner is None else [{"label": page.banner.split(":")[0]}],
+        "rules": frame_rules(chart) + bars,
+        "lines": _lines(chart, looks),
+        "marks": [_mark(mark, looks[mark.series]) for mark in marks],
+        "words": [{"x": word.x, "y": word.y} for word in frame_words(chart, page.banner)],
     }
 
 
-def _look(page: Page, n: int) -> dict[str, Any]:
+def _look(page: Page, n: int) -> Row:
     engines = [engine.slug for engine in page.engines]
+    colour = SERIES_COLOURS[n % len(SERIES_COLOURS)]
     return {
-        "colour": SERIES_COLOURS[n % len(SERIES_COLOURS)],
+        "colour": colour,
+        "fill": colour if page.provenance == "measured" else PAPER,
         "dash": list(DASHES[n % len(DASHES)]),
         "shape": SHAPES[engines.index(page.series[n].engine) % len(SHAPES)],
     }
 
 
-def _guides(page: Page) -> list[dict[str, Any]]:
-    fastest = max(knot.interactivity_tok_s_user for knot in page.frontier)
-    targets = [row.target_tok_s_user for row in page.ladder if row.target_tok_s_user <= GUIDE_MARGIN * fastest]
-    guides: list[dict[str, Any]] = []
-    last_px = -LABEL_GAP_PX * 1.0
-    for target in targets:
-        x_px = target / max(fastest, *targets) * WIDTH_PX
-        shown = x_px - last_px >= LABEL_GAP_PX
-        last_px = x_px if shown else last_px
-        guides.append({"x": target, "label": formats.speed(target) if shown else ""})
-    return guides
+def _mark(mark: Mark, look: Row) -> Row:
+    size = (
+        {"size_px2": 34, "width_px": 1, "opacity": 0.5} if mark.faint else {"size_px2": 80, "width_px": 2, "opacity": 1}
+    )
+    return {"x": mark.x, "y": mark.y, **size, **{name: look[name] for name in ("colour", "fill", "shape")}}
 
 
-def _lines(page: Page, looks: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    rows = []
-    for label, look in looks.items():
-        line = sampled_line([knot for knot in page.frontier if knot.series == label])
-        rows += [{"x": x, "y": y, "series": label, "order": n, **look} for n, (x, y) in enumerate(line)]
-    return rows
-
-
-def _marks(points: Sequence[PointRecord], looks: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def _lines(chart: Chart, looks: list[Row]) -> list[Row]:
     return [
         {
-            "x": point.interactivity_tok_s_user,
-            "y": point.throughput_tok_s_gpu,
-            "words": wording.point_words(point),
-            **looks[point.series],
+            "x": x,
+            "y": y,
+            "line": n,
+            "order": k,
+            "colour": looks[line.series]["colour"],
+            "dash": looks[line.series]["dash"],
         }
-        for point in points
-        if point.interactivity_tok_s_user is not None and point.throughput_tok_s_gpu is not None
+        for n, line in enumerate(_drawable(chart))
+        for k, (x, y) in enumerate(line.xy)
     ]
 
 
-_MARK = re.compile(r'<path aria-label="([^"]*)" role="graphics-symbol" aria-roledescription="point"([^>]*)/>')
-_CLUTTER = re.compile(r'<path class="(?:background|foreground)"[^>]*/>')
-_ARIA = re.compile(r' (?:aria-[a-z]+|role|pointer-events)="[^"]*"')
-_LONG_NUMBER = re.compile(r"(-?\d+\.\d{2})\d+")
-_ROOT = re.compile(r'<svg [^>]*width="(\d+)" height="(\d+)"[^>]*>')
-
-
-def _finished(svg: str, page: Page) -> str:
-    """Vega's SVG with titles on its marks, one role for the whole picture, themed colours and short numbers."""
-    head, body = _ROOT.match(svg), svg[svg.index(">") + 1 :]
-    assert head is not None, "vl-convert no longer opens with an svg element of known size"
-    width, height = head.groups()
-    body = _CLUTTER.sub("", body)
-    body = _MARK.sub(r"<path\2><title>\1</title></path>", body)
-    parts = re.split(r"(<title>.*?</title>|<text.*?</text>)", body)
-    parts[::2] = [_LONG_NUMBER.sub(r"\1", _ARIA.sub("", part)) for part in parts[::2]]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="frontier-chart" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" role="img" aria-label="{escaped(wording.chart_title(page))}">'
-        f"<style>{chart_style()}</style><desc>{escaped(wording.chart_alternative(page))}</desc>{''.join(parts)}"
-    )
+def _bar(mark: Mark) -> Iterable[Row]:
+    """One standard deviation to both sides, on each axis that has one."""
+    plain = {"dash": [1, 0], "width_px": 1.5, "opacity": 1}
+    if mark.y_std:
+        yield {"x": mark.x, "x2": mark.x, "y": mark.y - mark.y_std, "y2": mark.y + mark.y_std, **plain}
+    if mark.x_std:
+        yield {"x": mark.x - mark.x_std, "x2": mark.x + mark.x_std, "y": mark.y, "y2": mark.y, **plain}

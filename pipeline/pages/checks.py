@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping, Set
-from html.parser import HTMLParser
+from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from pydantic import TypeAdapter
 
+from pipeline.pages.html_tags import start_tags
 from pipeline.pages.page import Page, to_json
 
-LINKS = {"href", "src"}
+LINKS = ("href", "src")
+ELSEWHERE = {"http", "https", "mailto"}
 _PAGE = TypeAdapter(Page)
 
 
@@ -27,41 +29,52 @@ def schema_violations(pages: Mapping[str, tuple[Page, ...]]) -> list[str]:
     return found
 
 
-class _Links(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.ids: set[str] = set()
+@dataclass(frozen=True)
+class PageLinks:
+    """The links of one HTML page inside its site: those to a file, each once, and those to an anchor it does not have.
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Collect the links and the anchors of one tag."""
-        for name, value in attrs:
-            if name in LINKS and value:
-                self.links.append(value)
-            elif name == "id" and value:
-                self.ids.add(value)
+    ``path`` is relative to the site's root, with /.
+    """
+
+    path: str
+    to_files: tuple[str, ...]
+    lost: tuple[str, ...]
 
 
-def dead_links(pages: Iterable[tuple[str, str]], files: Set[str]) -> list[str]:
-    """Links of HTML pages (path to text) that lead to no file of the site or to no anchor of the page itself.
+def page_links(path: str, text: str) -> PageLinks:
+    """The links of one page. Links to other hosts are left out."""
+    links, ids = _links_and_ids(text)
+    inside = [(link, urlsplit(link)) for link in links]
+    inside = [(link, parts) for link, parts in inside if parts.scheme not in ELSEWHERE]
+    lost = (link for link, parts in inside if not parts.path and parts.fragment and unquote(parts.fragment) not in ids)
+    return PageLinks(path, tuple(link for link, parts in inside if parts.path), tuple(lost))
 
-    Links to other hosts are not followed. Paths are relative to the site's root, with /.
+
+def _links_and_ids(text: str) -> tuple[Iterable[str], set[str]]:
+    links: dict[str, None] = {}
+    ids = set()
+    for _, attributes in start_tags(text):
+        links |= {value: None for name in LINKS if (value := attributes.get(name))}
+        ids |= {attributes["id"]} if attributes.get("id") else set()
+    return links, ids
+
+
+def dead_links(pages: Iterable[PageLinks], files: Set[str]) -> list[str]:
+    """Links that lead to no file of the site or to no anchor of the page itself, in the order of the pages.
+
+    ``files`` are paths relative to the site's root, with /.
     """
     found = []
-    for path, text in pages:
-        parser = _Links()
-        parser.feed(text)
-        found += [f"{path}: {link} leads nowhere" for link in parser.links if not _leads(path, link, parser.ids, files)]
+    for page in pages:
+        dead = [*page.lost, *(link for link in page.to_files if not _leads(page.path, link, files))]
+        found += [f"{page.path}: {link} leads nowhere" for link in dead]
     return found
 
 
-def _leads(path: str, link: str, ids: Set[str], files: Set[str]) -> bool:
+def _leads(path: str, link: str, files: Set[str]) -> bool:
     parts = urlsplit(link)
-    if parts.scheme in {"http", "https", "mailto"}:
-        return True
-    if not parts.path:
-        return not parts.fragment or unquote(parts.fragment) in ids
-    target = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(parts.path)))
+    folder = "" if parts.path.startswith("/") else posixpath.dirname(path)
+    target = posixpath.normpath(posixpath.join(folder, unquote(parts.path).lstrip("/")))
     return any(candidate in files for candidate in _candidates(target, parts.path.endswith("/")))
 
 

@@ -43,17 +43,13 @@ def _how_much(page: Page) -> Question:
     if head.cost_usd_mtok is not None and head.price_tier is not None:
         tier = wording.tier_of(page, head.price_tier)
         answer = [
-            f"{_capital(basis.price(head, head.cost_usd_mtok))} per million total tokens at "
+            f"{formats.capitalized(basis.price(head, head.cost_usd_mtok))} per million total tokens at "
             f"{basis.target(head.target_tok_s_user)}, at the price tier “{tier.name}” "
             f"({formats.usd_gpu_hour(tier.usd_per_gpu_hour)} per GPU-hour, valid from {tier.valid_from.isoformat()}).",
             _output_cost(page),
             wording.lower_cost_at_slower(page),
         ]
     return wording.question(f"How much does it cost to serve {_pair(page)}?", answer)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _no_cost(page: Page) -> str:

@@ -53,6 +53,11 @@ def usd_gpu_hour(value: float) -> str:
     return f"${value:,.2f}"
 
 
+def exact_rate(value: float) -> str:
+    """USD per GPU-hour as it was written down, without a sign: 2 decimals, or as many as it takes. 0.0005 -> 0.0005."""
+    return f"{value:.2f}" if round(value, 2) == value else f"{value:.10g}"
+
+
 def latency(value_s: float) -> str:
     """A latency with 3 significant digits in the unit that fits: 0.312 -> 312 ms, 0.0049 -> 4.90 ms."""
     value, unit = (value_s, "s") if value_s >= 0.9995 else (value_s * 1_000, "ms")
@@ -67,6 +72,16 @@ def percent(share: float) -> str:
     value = share * 100
     text = f"{value:.2f}" if 0 < value < 1 else f"{value:.1f}".removesuffix(".0")
     return f"{text}%"
+
+
+def ratio(value: float) -> str:
+    """A ratio with 3 significant digits, and no decimals from 100 on. 28.85 -> 28.8, 0.0667 -> 0.0667."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}".rstrip(".")
+
+
+def capitalized(text: str) -> str:
+    """The text with a capital first letter; the rest stays as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def day_range(first: dt.date, last: dt.date) -> str:

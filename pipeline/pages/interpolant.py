@@ -8,10 +8,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from pipeline.pages.page import FrontierPoint
+from pipeline.pages.curve_record import FrontierPoint
 
 N_SAMPLES = 8
 """Straight pieces per interval: below half a pixel from the cubic at the size of the chart."""
+
+N_PIECES = 48
+"""About as many pieces as a line gets: the more intervals, the shorter they are."""
 
 
 def sampled_line(knots: Sequence[FrontierPoint]) -> list[tuple[float, float]]:
@@ -20,8 +23,9 @@ def sampled_line(knots: Sequence[FrontierPoint]) -> list[tuple[float, float]]:
     Cubic Hermite between two knots, clamped to their range. One knot gives that knot; none gives nothing.
     """
     line = [(knot.interactivity_tok_s_user, knot.throughput_tok_s_gpu) for knot in knots[:1]]
+    n_samples = min(N_SAMPLES, max(2, N_PIECES // max(1, len(knots) - 1)))
     for left, right in itertools.pairwise(knots):
-        line += [_between(left, right, step / N_SAMPLES) for step in range(1, N_SAMPLES + 1)]
+        line += [_between(left, right, step / n_samples) for step in range(1, n_samples + 1)]
     return line
 
 

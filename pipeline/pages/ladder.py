@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from pipeline.cost.price_book import PriceCorrection
+from pipeline.cost.tco import ComputedRate
 from pipeline.frontier.targets import PRIMARY_TARGET_TOK_S_USER, TARGETS_TOK_S_USER
 from pipeline.pages.highlights import NO_VALID_POINT
 from pipeline.pages.page import AtLeast, AtTarget, CostKinds, Headline, LadderRow, TierCost
+from pipeline.registry.entries import COMPUTED_TIER
 from pipeline.registry.registry import Registry
 
 Row = Mapping[str, Any]
+Spreads = Mapping[tuple[object, ...], float]
 
 OUTPUT_UNKNOWN = "The source does not say how many of the tokens are output."
 CACHE_UNKNOWN = "The source does not say how many input tokens came from the prefix cache."
@@ -23,13 +27,16 @@ NOT_ITS_PRICE = "The price of this day never held on or after the day of the run
 class Priced:
     """Everything with a dollar sign on one page: cost rows by reading, and price rows, valid at the as-of date.
 
-    ``no_price`` says that no price holds, and on which day.
+    ``no_price`` says that no price holds, and on which day. ``corrections`` are by price_id; ``computed`` is what the
+    row of the computed tier was computed from.
     """
 
     costs: Mapping[tuple[object, ...], Sequence[Row]]
     prices: Sequence[Row]
     registry: Registry
     no_price: str
+    corrections: Mapping[str, tuple[PriceCorrection, ...]] = field(default_factory=dict)
+    computed: ComputedRate | None = None
 
     def by_tier(self, reading: Row) -> dict[str, Row]:
         """The cost rows of one reading by tier, in the order of the tiers; empty where it has none."""
@@ -62,14 +69,17 @@ def _reading_key(row: Row) -> tuple[object, ...]:
     return (row["curve_id"], row["reading"], row["target_tok_s_user"])
 
 
-def ladder(readings: Sequence[Row], priced: Priced) -> tuple[LadderRow, ...]:
-    """One row per target, from the slowest to the fastest. Without readings every row is unreachable."""
+def ladder(readings: Sequence[Row], priced: Priced, spreads: Spreads) -> tuple[LadderRow, ...]:
+    """One row per target, from the slowest to the fastest. Without readings every row is unreachable.
+
+    ``spreads`` are standard deviations in tok/s/GPU by curve and target.
+    """
     known = {(row["reading"], row["target_tok_s_user"]): row for row in readings}
     targets = sorted({float(t) for t in TARGETS_TOK_S_USER} | {row["target_tok_s_user"] for row in readings})
     return tuple(
         LadderRow(
             target_tok_s_user=target,
-            at_least=_at_least(known.get(("at_least", target), absent_reading("at_least", target)), priced),
+            at_least=_at_least(known.get(("at_least", target), absent_reading("at_least", target)), priced, spreads),
             at_target=_at_target(known.get(("at_target", target), absent_reading("at_target", target)), priced),
         )
         for target in targets
@@ -94,9 +104,10 @@ def _total_costs(reading: Row, priced: Priced) -> dict[str, float] | None:
     return {tier: cost["usd_mtok_total"] for tier, cost in priced.by_tier(reading).items()} or None
 
 
-def _at_least(reading: Row, priced: Priced) -> AtLeast:
+def _at_least(reading: Row, priced: Priced, spreads: Spreads) -> AtLeast:
     return AtLeast(
         throughput_tok_s_gpu=reading["throughput_tok_s_gpu"],
+        throughput_std_tok_s_gpu=spreads.get((reading["curve_id"], reading["target_tok_s_user"])),
         delivered_tok_s_user=reading["delivered_tok_s_user"],
         basis=reading["basis"],
         engine=reading["engine"],
@@ -195,4 +206,6 @@ def _tier_cost(price: Row, cost: Row | None, reading: Row, priced: Priced) -> Ti
         cost_usd_mtok=CostKinds(total=total, computed_input=computed_input, output=output),
         cache_hit_share=reading["cache_hit_share"],
         reason=(reading["reason"] or NOT_ITS_PRICE) if cost is None else " ".join(unknown) or None,
+        corrections=priced.corrections.get(price["price_id"], ()),
+        computed=priced.computed if price["tier"] == COMPUTED_TIER else None,
     )

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pipeline.pages import formats, wording
 from pipeline.pages.page import Page
 from pipeline.pages.point_record import PointRecord
+from pipeline.pages.runs import run_facts
 
 NOT_SAID = "not recorded"
 N_LISTED = 6
-WINDOWS = {"whole_run": "the whole run", "steady_state": "steady state, while the target concurrency was held"}
 
 
 @dataclass(frozen=True)
@@ -28,20 +28,20 @@ def method_facts(page: Page) -> tuple[Fact, ...]:
     return (
         Fact("Workload", f"{page.workload.name}: {page.workload.description}"),
         Fact("Percentile", f"p{page.workload.percentile}. {wording.per_user_speed(page)}"),
-        Fact("Window", _distinct(points, lambda p: WINDOWS.get(p.window or "", p.window))),
+        Fact("Window", _distinct(points, lambda p: wording.WINDOWS.get(p.window or "", p.window))),
         Fact("Requests", _requests(points)),
         Fact("Repeats", _repeats(points)),
         Fact("Load client's own error", _client_error(points)),
-        Fact(
-            "Engine builds",
-            _distinct(points, lambda p: f"{p.engine_name} {p.engine_build}" if p.engine_build else None),
-        ),
+        Fact("Engine builds", _distinct(points, _build)),
         Fact("Topologies", _distinct(points, lambda p: p.topology)),
         Fact("GPUs held", _distinct(points, lambda p: str(p.n_gpus) if p.n_gpus else None)),
         Fact("Speculative decoding", _distinct(points, _speculation)),
         Fact("KV cache offload", _distinct(points, lambda p: p.kv_offload)),
         Fact("Device", _distinct(points, lambda p: p.device_name)),
         Fact("Power", _power(points)),
+        *([Fact("Declared by a person, not recorded", _declared(points))] if any(p.declared for p in points) else []),
+        Fact("Clock and temperature", _clock(points)),
+        *(Fact(term, text) for term, text in run_facts(page.runs)),
     )
 
 
@@ -58,6 +58,10 @@ def _distinct(points: Iterable[PointRecord], of: Callable[[PointRecord], str | N
         return NOT_SAID
     more = f" and {len(said) - N_LISTED} more, in the points table" if len(said) > N_LISTED else ""
     return ", ".join(said[:N_LISTED]) + more + (f"; {NOT_SAID} for some points" if None in values else "")
+
+
+def _declared(points: Iterable[PointRecord]) -> str:
+    return ", ".join(sorted({column for point in points for column in point.declared}))
 
 
 def _build(point: PointRecord) -> str | None:
@@ -86,7 +90,19 @@ def _repeats(points: list[PointRecord]) -> str:
         return f"{NOT_SAID}; no spread is known"
     if counts == [1]:
         return "one run per point: no spread is known"
-    return f"mean of {formats.listed([str(n) for n in counts])} runs; the spread is in the points table"
+    return f"mean of {formats.listed([str(n) for n in counts])} repeats{_spread(points)}"
+
+
+def _spread(points: list[PointRecord]) -> str:
+    """How far the throughput of the repeats spreads, as a share of it."""
+    shares = [
+        p.throughput_std_tok_s_gpu / p.throughput_tok_s_gpu
+        for p in points
+        if p.throughput_std_tok_s_gpu is not None and p.throughput_tok_s_gpu
+    ]
+    if not shares:
+        return "; no spread is known"
+    return f"; their standard deviation is at most ± {formats.percent(max(shares))} of the throughput, point by point"
 
 
 def _client_error(points: list[PointRecord]) -> str:
@@ -97,7 +113,21 @@ def _client_error(points: list[PointRecord]) -> str:
 
 
 def _power(points: list[PointRecord]) -> str:
-    watts = [p.power_w_gpu for p in points if p.power_w_gpu is not None]
-    if not watts:
+    watts = _range([p.power_w_gpu for p in points], "W")
+    joules = [p.energy_j_output_tok for p in points if p.energy_j_output_tok is not None]
+    if watts is None:
         return NOT_SAID
-    return f"{min(watts):,.0f} W to {max(watts):,.0f} W per GPU"
+    energy = f"; {min(joules):.3g} J to {max(joules):.3g} J per output token" if joules else ""
+    return f"{watts} per GPU{energy}"
+
+
+def _clock(points: list[PointRecord]) -> str:
+    clocks = _range([p.clock_mhz for p in points], "MHz")
+    heats = [p.temperature_max_c for p in points if p.temperature_max_c is not None]
+    said = [*([f"{clocks} on average"] if clocks else []), *([f"at most {max(heats):.0f} °C"] if heats else [])]
+    return "; ".join(said) or NOT_SAID
+
+
+def _range(values: Iterable[float | None], unit: str) -> str | None:
+    known = [value for value in values if value is not None]
+    return f"{min(known):,.0f} {unit} to {max(known):,.0f} {unit}" if known else None

@@ -12,13 +12,16 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
+from pipeline.cost.price_book import PriceCorrection
+from pipeline.cost.tco import ComputedRate
+from pipeline.pages.curve_record import Basis, CurveHistory, FrontierPoint, Series
 from pipeline.pages.point_record import PointRecord
+from pipeline.pages.runs import RunRecord
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.2"
 
 Provenance = Literal["measured", "imported", "simulated"]
 PROVENANCE_RANK: dict[Provenance, int] = {"measured": 0, "imported": 1, "simulated": 2}
-Basis = Literal["measured", "interpolated", "faster_config", "unreachable"]
 
 
 @dataclass(frozen=True)
@@ -117,14 +120,32 @@ class RunDates:
 
 
 @dataclass(frozen=True)
+class Freshness:
+    """Age of the section's newest valid curve at ``as_of``, and when it is due again.
+
+    ``due_on`` is null, with a reason, where nothing is measured again: imports, simulations, retired GPUs.
+    """
+
+    last_run_date: dt.date | None
+    age_days: int | None
+    due_on: dt.date | None
+    overdue: bool
+    reason: str | None
+
+
+@dataclass(frozen=True)
 class AtLeast:
-    """The reading that takes a target as a minimum speed. ``cost_usd_mtok`` is per million total tokens by tier."""
+    """The reading that takes a target as a minimum speed. ``cost_usd_mtok`` is per million total tokens by tier.
+
+    ``throughput_std_tok_s_gpu`` is the spread of the raw rows over their repeats, null where one was not repeated.
+    """
 
     throughput_tok_s_gpu: float | None
     delivered_tok_s_user: float | None
     basis: Basis
     engine: str | None
     precision: str | None
+    throughput_std_tok_s_gpu: float | None
     run_date: dt.date | None
     point_ids: tuple[str, ...]
     cost_usd_mtok: dict[str, float] | None
@@ -168,7 +189,11 @@ class CostKinds:
 
 @dataclass(frozen=True)
 class TierCost:
-    """One price row valid at ``as_of``, and the cost of the headline's reading at it."""
+    """One price row valid at ``as_of``, and the cost of the headline's reading at it.
+
+    ``corrections`` are those of the row, the first one first; ``computed`` is what a computed price (tier tco) was
+    computed from, null for a quoted one.
+    """
 
     tier: str
     name: str
@@ -181,6 +206,8 @@ class TierCost:
     cost_usd_mtok: CostKinds
     cache_hit_share: float | None
     reason: str | None
+    corrections: tuple[PriceCorrection, ...] = ()
+    computed: ComputedRate | None = None
 
 
 @dataclass(frozen=True)
@@ -205,39 +232,6 @@ class Fastest:
 
 
 @dataclass(frozen=True)
-class Series:
-    """One curve of the page: the newest of its series. ``reason`` says why something is null, if anything is."""
-
-    label: str
-    curve_id: str
-    engine: str
-    precision: str | None
-    spec_method: str | None
-    disaggregated: bool | None
-    multinode: bool | None
-    kv_offload: str | None
-    run_id: str
-    run_date: dt.date
-    n_points: int
-    reason: str | None
-
-
-@dataclass(frozen=True)
-class FrontierPoint:
-    """One knot: ``slope`` is Steffen's, in tok/s/GPU per tok/s/user, null for a curve of one point.
-
-    ``combined`` is true for a point of the frontier over all series of the page.
-    """
-
-    series: str
-    interactivity_tok_s_user: float
-    throughput_tok_s_gpu: float
-    slope: float | None
-    point_id: str
-    combined: bool
-
-
-@dataclass(frozen=True)
 class Question:
     """One question and its answer, plain text."""
 
@@ -247,7 +241,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Page:
-    """One section of a run page, and one data.json."""
+    """One section of a run page, and one data.json.
+
+    ``as_of`` is the day at which prices were read; corrections of prices made after ``corrections_until`` are left out
+    (null: none is).
+    """
 
     schema_version: str
     title: str
@@ -263,6 +261,7 @@ class Page:
     engines: tuple[EngineRef, ...]
     precisions: tuple[str, ...]
     run_dates: RunDates
+    freshness: Freshness
     ladder: tuple[LadderRow, ...]
     costs: tuple[TierCost, ...]
     costs_reason: str | None
@@ -270,8 +269,11 @@ class Page:
     fastest: Fastest
     series: tuple[Series, ...]
     frontier: tuple[FrontierPoint, ...]
+    history: tuple[CurveHistory, ...]
     points: tuple[PointRecord, ...]
+    runs: tuple[RunRecord, ...]
     faq: tuple[Question, ...]
+    corrections_until: dt.date | None = None
 
 
 def to_json(page: Page) -> str:

@@ -20,10 +20,15 @@ def pairs(gpu: GpuInput) -> Iterator[PairInput]:
             knots=_of(gpu.knots, model),
             frontier=_of(gpu.frontier, model),
             across=_of(gpu.across, model),
+            history=_of(gpu.history, model),
             costs=_of(gpu.costs, model),
             prices=gpu.prices,
             registry=gpu.registry,
             as_of=gpu.as_of,
+            runs=_of(gpu.runs, model),
+            corrections=gpu.corrections,
+            computed=gpu.computed,
+            corrections_until=gpu.corrections_until,
         )
 
 

@@ -101,6 +101,13 @@ class PointRecord:
     power_w_gpu: float | None
     energy_j_output_tok: float | None
     client_error_share: float | None
+    client_cpu_cores: float | None
+    server_input_tok: int | None
+    server_output_tok: int | None
+    server_cached_input_tok: int | None
+    n_preemptions: int | None
+    clock_mhz: float | None
+    temperature_max_c: float | None
     device_name: str | None
     declared: tuple[str, ...]
     source_format: str

@@ -1,4 +1,4 @@
-"""The HTML page of one model on one GPU, and its downloads as text. Writing the files is a resource's."""
+"""The HTML pages of one model on one GPU, and their downloads as text. Writing the files is a resource's."""
 
 from __future__ import annotations
 
@@ -6,91 +6,76 @@ import csv
 import dataclasses
 import io
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from markupsafe import Markup
-
-from pipeline.pages.charts import frontier_svg
-from pipeline.pages.faq import counts, run_dates
 from pipeline.pages.inputs import SiteFacts
-from pipeline.pages.method import Fact, method_facts, used_points
 from pipeline.pages.page import AtLeast, AtTarget, LadderRow, Page, to_json
-from pipeline.pages.paths import gpu_path, model_path, root_from, run_path, section_files, section_id
+from pipeline.pages.paths import (
+    POINTS_FOLDER,
+    compare_path,
+    gpu_path,
+    model_path,
+    root_from,
+    run_path,
+    section_files,
+    section_folder,
+    share_picture_file,
+)
 from pipeline.pages.point_record import PointRecord
+from pipeline.pages.section_view import SectionView, all_points, section_view
 from pipeline.pages.structured_data import structured_data
-from pipeline.pages.templates_engine import environment, safe_link
-from pipeline.pages.wording import section_title
-
-
-@dataclasses.dataclass(frozen=True)
-class SectionView:
-    """One section with everything that its template needs and its Page does not hold."""
-
-    page: Page
-    id: str
-    title: str
-    chart: Markup
-    files: dict[str, str]
-    facts: tuple[Fact, ...]
-    method: tuple[Fact, ...]
-    runs: tuple[tuple[str, str], ...]
+from pipeline.pages.templates_engine import environment
 
 
 def run_files(sections: tuple[Page, ...], site: SiteFacts) -> dict[str, str]:
-    """Every file of a run page's folder by name: index.html, and of each section data, ladder, points and chart.
+    """Every file of a run page's folder by name: pages, and of each section data, ladder, points and chart.
 
-    The first section is the page, the others follow below. Raises ValueError for none.
+    The first section is the page; every other one has a page of its own below it, and so has a list of points that is
+    too long for its page. Raises ValueError for no section.
     """
-    charts = [frontier_svg(page) for page in sections]
-    files = {"index.html": _rendered(sections, charts, site)}
-    for page, chart in zip(sections, charts, strict=True):
-        texts = {"data": to_json(page), "ladder": ladder_csv(page), "points": points_csv(page), "frontier": chart}
+    files: dict[str, str] = {}
+    for page in sections:
+        view = section_view(page, sections[0], site.base_url)
+        files |= _pages(view, sections, site)
+        texts = {"data": to_json(page), "ladder": ladder_csv(page), "points": points_csv(page)}
+        texts["frontier"] = view.frontier_file
         files |= {name: texts[kind] for kind, name in section_files(page, of=sections[0]).items()}
     return files
 
 
-def _rendered(sections: Sequence[Page], charts: Sequence[str], site: SiteFacts) -> str:
+def _pages(view: SectionView, sections: Sequence[Page], site: SiteFacts) -> dict[str, str]:
+    page, folder = view.page, section_folder(view.page, of=sections[0])
+    files = {f"{folder}index.html": _rendered("run_page.html", page, sections, site, view=view)}
+    if view.points.n_left_out:
+        path = f"{folder}{POINTS_FOLDER}"
+        files[f"{path}index.html"] = _rendered("points.html", page, sections, site, table=all_points(page), below=path)
+    return files
+
+
+def _rendered(template: str, page: Page, sections: Sequence[Page], site: SiteFacts, **more: Any) -> str:
     own, *_ = sections
-    views = [_view(page, chart, own) for page, chart in zip(sections, charts, strict=True)]
+    run = run_path(own.model.slug, own.gpu.slug)
+    path = run + more.get("below", section_folder(page, of=own))
+    here = root_from(path)
     return (
         environment()
-        .get_template("run_page.html")
+        .get_template(template)
         .render(
             site=site,
-            root=root_from(run_path(own.model.slug, own.gpu.slug)),
-            page=own,
-            sections=views,
+            root=here,
+            run=here + run,
+            path=path,
+            page=page,
+            own=page is own,
+            others=[(other, section_folder(other, of=own)) for other in sections if other is not page],
             model_path=model_path(own.model.slug),
+            compare_path=compare_path(own.model.slug),
             gpu_path=gpu_path(own.gpu.slug),
-            structured_data=structured_data(own, site),
+            picture=run + share_picture_file(page, of=own) if page.frontier else None,
+            structured_data=structured_data(page, own, site),
+            **more,
         )
     )
-
-
-def _view(page: Page, chart: str, own: Page) -> SectionView:
-    return SectionView(
-        page=page,
-        id=section_id(page),
-        title=section_title(page),
-        chart=Markup(chart),
-        files=section_files(page, of=own),
-        facts=_facts(page),
-        method=method_facts(page),
-        runs=_runs(used_points(page)),
-    )
-
-
-def _facts(page: Page) -> tuple[Fact, ...]:
-    return (
-        Fact("Series and points", counts(page)),
-        Fact("Serving engines", ", ".join(engine.name for engine in page.engines)),
-        Fact("Checkpoint formats", ", ".join(page.precisions) or "not said"),
-        Fact("Run dates", run_dates(page)),
-    )
-
-
-def _runs(points: Iterable[PointRecord]) -> tuple[tuple[str, str], ...]:
-    """(run id, link) of the runs that have one, each once."""
-    return tuple(sorted({(point.run_id, url) for point in points if (url := safe_link(point.run_url))}))
 
 
 def ladder_csv(page: Page) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from pipeline.pages import formats
 from pipeline.pages.basis import amount, basis_clause, point_noun, price, target
-from pipeline.pages.page import Page, Provenance, Question, Series, TierCost
+from pipeline.pages.curve_record import Series
+from pipeline.pages.page import Page, Provenance, Question, TierCost
 from pipeline.pages.point_record import PointRecord
 
 _OPENING = {"measured": "", "imported": "In imported results, ", "simulated": "In simulation, "}
@@ -39,9 +40,10 @@ def banner(provenance: Provenance) -> str | None:
 
 
 def section_title(page: Page) -> str:
-    """What sets a section apart from the others of its run page."""
-    text = f"{page.workload.name} workload"
-    return text if page.provenance == "measured" else f"{text}, {page.provenance}"
+    """What sets a section apart from the others of its run page; of a measured one, the devices' own names."""
+    devices = sorted({point.device_name for point in page.points if point.device_name})
+    where = f" on {formats.listed(devices)}" if page.provenance == "measured" and devices else ""
+    return f"{page.workload.name} workload, {page.provenance}{where}"
 
 
 def engine_of(page: Page, slug: str | None) -> str:
@@ -169,12 +171,6 @@ def published_reading_note(page: Page) -> str | None:
     return f"{what}: concurrency, topology and requests are not known."
 
 
-def chart_title(page: Page) -> str:
-    """The chart's title; imported and simulated data is named."""
-    text = f"Throughput per GPU against speed per user: {page.model.name} on {page.gpu.name}, {page.workload.name}"
-    return text if page.provenance == "measured" else f"{text} ({page.provenance})"
-
-
 def chart_caption(page: Page) -> str:
     """How to read the chart."""
     noun = point_noun(page, [knot.point_id for knot in page.frontier])
@@ -222,6 +218,28 @@ def lower_cost_at_slower(page: Page) -> str | None:
 def question(text: str, answer: list[str | None]) -> Question:
     """A question with the sentences of its answer that exist."""
     return Question(question=text, answer=" ".join(sentence for sentence in answer if sentence))
+
+
+def repeats_words(point: PointRecord) -> str:
+    """How often a point was run and how far its throughput spread."""
+    if point.n_repeats is None:
+        return "repeats not said; spread unknown"
+    if point.n_repeats < 2 or point.throughput_std_tok_s_gpu is None:
+        return f"{formats.counted(point.n_repeats, 'run')}; spread unknown"
+    return f"mean of {point.n_repeats} runs, ± {formats.throughput(point.throughput_std_tok_s_gpu)} tokens/s per GPU"
+
+
+WINDOWS = {"whole_run": "the whole run", "steady_state": "steady state, while the target concurrency was held"}
+
+
+def window_words(point: PointRecord) -> str:
+    """The measured window, its length, and how many requests it holds."""
+    words = [WINDOWS.get(point.window or "", point.window or "window not said")]
+    words += [formats.latency(point.window_s)] if point.window_s is not None else []
+    if point.n_successful is not None:
+        failed = f", {point.n_failed:,} failed" if point.n_failed else ""
+        words.append(f"{formats.counted(point.n_successful, 'request')} ok{failed}")
+    return ", ".join(words)
 
 
 def point_words(point: PointRecord) -> str:

@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 
 from pipeline.cost.price_readings import costs_as_of, price_readings
-from pipeline.frontier.across import combined_frontier, newest_curves, read_across
+from pipeline.frontier.across import combined_frontier, curve_history, newest_curves, read_across
 from pipeline.frontier.derive import derive_curves
 from pipeline.pages.inputs import PairInput
 from pipeline.registry.shipped import shipped_registry
@@ -83,6 +83,7 @@ def pair_of(rows: list[dict[str, object]], prices: list[dict[str, object]] | Non
             knots=newest_curves(connection, curves.knots),
             frontier=combined_frontier(connection, curves.knots),
             across=read_across(connection, curves.knots, curves.readings),
+            history=curve_history(connection, curves.knots, curves.readings, points),
             costs=costs_as_of(connection, costs, AS_OF),
             prices=book,
             registry=shipped_registry(),

@@ -1,7 +1,7 @@
 import pytest
 
+from pipeline.pages.curve_record import FrontierPoint
 from pipeline.pages.interpolant import N_SAMPLES, sampled_line
-from pipeline.pages.page import FrontierPoint
 
 
 def knot(x: float, y: float, slope: float | None) -> FrontierPoint:

@@ -19,7 +19,7 @@ NASTY = '<script>alert("x")</script>'
 class Tags(HTMLParser):
     """Every start tag with its attributes, the text of one kind of element, and whether all tags are closed."""
 
-    VOID = {"meta", "link", "br", "path", "line", "rect"}
+    VOID = {"meta", "link", "br", "path", "line", "rect", "input"}
 
     def __init__(self, html: str, texts_of: str = ""):
         super().__init__()
@@ -76,8 +76,8 @@ def test_the_sections_of_the_page_stand_in_the_order_of_the_contract():
         "How it was measured",
         "Questions and answers",
         "Downloads",
-        "AgentX agentic coding workload, simulated",
-        "1k in / 1k out workload",
+        "Other results for this pair",
+        "Comparisons",
     ]
     assert Tags(html_of(), "h1").texts == ["Running DeepSeek V4.1 Flash on H100"]
 
@@ -89,12 +89,12 @@ def test_every_tag_is_closed():
 def test_every_table_has_a_caption_and_scopes_and_scrolls_inside_its_own_focusable_region():
     html = html_of()
     tags = Tags(html)
-    n_tables = len(tags.all("table"))
-    assert n_tables == 9
-    assert len(tags.all("caption")) == n_tables
-    assert {th.get("scope") for th in tags.all("th")} == {"row", "col"}
+    tables = tags.all("table")
+    assert len(tables) == 10
+    assert len(tags.all("caption")) == len(tables)
+    assert {th.get("scope") for th in tags.all("th")} == {"row", "col", "rowgroup"}
     regions = [div for div in tags.all("div") if div.get("role") == "region"]
-    assert len(regions) == n_tables
+    assert len(regions) == len([table for table in tables if table.get("class") != "evidence-table"])
     assert all(div["tabindex"] == "0" and div["aria-label"] for div in regions)
 
 
@@ -107,11 +107,51 @@ def test_ids_are_unique_and_every_link_inside_the_page_leads_somewhere():
     assert "p-vllm-75.0-run1" in anchors
 
 
-def test_nothing_is_loaded_from_outside_and_no_script_runs():
+def test_nothing_is_loaded_from_outside_and_no_script_stands_in_the_page():
     tags = Tags(html_of())
     loaded = [a["href"] for a in tags.all("link")] + [i.get("src") for i in tags.all("img")]
-    assert loaded == ["../../favicon.svg", "../../style.css"]
-    assert [script["type"] for script in tags.all("script")] == ["application/ld+json"]
+    assert loaded == ["../../feed.xml", "../../favicon.svg", "../../style.css"]
+    scripts = tags.all("script")
+    assert {s["src"] for s in scripts if "src" in s} == {"../../calculator.js", "../../page.js"}
+    assert {s["type"] for s in scripts if "src" not in s} == {"application/ld+json", "application/json"}
+
+
+def test_each_row_of_the_ladder_opens_to_the_points_that_it_was_read_from():
+    rows = h100_rows()
+    facts = {"concurrency": 64, "engine_build": "v0.33.0", "n_repeats": 3, "throughput_std_tok_s_gpu": 120.0}
+    rows[3] |= {**facts, "window": "steady_state", "window_s": 60.0, "n_successful": 900, "source_sha256": "ab" * 32}
+    (page,) = build_sections(pair_of(rows))
+    opened = html_of((page,)).split("Evidence of 50: 1 point")[1].split("</details>")[0]
+    for said in (
+        'href="#p-vllm-75.0-run1"',
+        "<td>64</td>",
+        "<td>tp8, 8</td>",
+        "vLLM v0.33.0",
+        "steady state, while the target concurrency was held, 60.0 s, 900 requests ok",
+        "mean of 3 runs, ± 120 tokens/s per GPU",
+        "test.json, row 0",
+        "abababababab",
+    ):
+        assert said in opened
+
+
+def test_what_a_person_declared_is_said():
+    rows = [point(50.0, 900.0, declared=["n_gpus", "precision"])]
+    html = html_of(build_sections(pair_of(rows)))
+    assert "<dt>Declared by a person, not recorded</dt><dd>n_gpus, precision</dd>" in html
+    assert "Declared by a person, not recorded in the file: n_gpus, precision." in html
+
+
+def test_many_points_have_a_page_of_their_own_and_every_cited_one_stays():
+    rows = [point(20.0 + n, 9000.0 - 10 * n - (n % 3) * 500, concurrency=n + 1) for n in range(90)]
+    sections = build_sections(pair_of(rows))
+    files = run_files(sections, SITE)
+    n_frontier = len(sections[0].frontier)
+    assert files["points/index.html"].count("<tr id=") == 90
+    assert n_frontier <= files["index.html"].count("<tr id=") < 90
+    tags = Tags(files["index.html"])
+    ids = {attributes.get("id") for _, attributes in tags.tags}
+    assert {a["href"][1:] for a in tags.all("a") if a["href"].startswith("#")} <= ids
 
 
 def test_links_are_relative_so_the_site_works_from_any_folder():
@@ -125,14 +165,16 @@ def test_a_name_with_markup_stays_text_everywhere():
     tags = Tags(html, "h1")
     assert "<script>alert" not in html
     assert tags.texts == [f"Running {NASTY} on H100"]
-    assert len(tags.all("script")) == 1
+    assert len([script for script in tags.all("script") if "src" not in script]) == 2
 
 
 def test_the_structured_data_says_what_the_page_says():
     sections = build_sections(renamed(pair_of(h100_rows()), "</script><b>"))
     (text,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', html_of(sections), re.DOTALL)
-    page, faq, trail = json.loads(text)["@graph"]
+    page, faq, trail, data = json.loads(text)["@graph"]
     assert (page["@type"], faq["@type"], trail["@type"]) == ("WebPage", "FAQPage", "BreadcrumbList")
+    names = [download["contentUrl"].rpartition("/")[2] for download in data["distribution"]]
+    assert (data["@type"], names) == ("Dataset", ["data.json", "ladder.csv", "points.csv"])
     assert page["name"] == "Running </script><b> on H100"
     asked = [(q["name"], q["acceptedAnswer"]["text"]) for q in faq["mainEntity"]]
     assert asked == [(q.question, q.answer) for q in sections[0].faq]
@@ -147,30 +189,35 @@ def test_a_link_to_a_run_is_http_or_it_is_no_link():
 
 
 def test_a_bound_is_marked_and_rounded_to_its_safe_side():
-    (row,) = [r for r in html_of().split("<tr") if 'class="primary"' in r and "11,385" in r]
+    (row,) = [r for r in html_of().split("<tbody") if r.startswith(' class="primary"') and "11,385" in r]
     assert '<abbr title="at least">≥</abbr> 11,385' in row
     assert '<abbr title="at most">≤</abbr> $0.0286' in row
 
 
 def test_an_unreachable_row_shows_its_reason_and_no_engine():
     (page,) = build_sections(pair_of([point(50.0, 900.0), point(90.0, 500.0)]))
-    row = html_of((page,)).split('<th scope="row">200</th>')[1].split("</tr>")[0]
-    assert re.findall(r"<td[^>]*>(.*?)</td>", row)[-2].startswith("unreachable: No series reaches 200 tok/s/user")
+    row = html_of((page,)).split('<th scope="row">200<')[1].split("</tbody>")[0]
+    assert re.findall(r"<td[^>]*>(.*?)</td>", row)[-1].startswith("unreachable: No series reaches 200 tok/s/user")
+    assert "Evidence" not in row
     assert "vLLM" not in row
 
 
-def test_an_invalid_point_is_in_the_table_with_its_reason():
-    row = html_of().split('<tr id="p-failed"')[1].split("</tr>")[0]
-    assert "No request succeeded." in row
+def test_an_invalid_point_is_in_the_table_with_the_number_of_its_reason():
+    html = html_of()
+    row = html.split('<tr id="p-failed"')[1].split("</tr>")[0]
     assert "invalid" in row
+    assert row.endswith("<td>1</td>")
+    assert re.search(r'<ol class="notes">\s*<li>No request succeeded\.</li>', html)
 
 
 def test_every_section_has_its_own_files_and_the_first_has_the_plain_names():
     files = run_files(many_sections(), SITE)
     assert sorted(files) == [
+        "agentx-simulated/index.html",
         "data-agentx-simulated.json",
         "data-fixed_1k1k-measured.json",
         "data.json",
+        "fixed_1k1k-measured/index.html",
         "frontier-agentx-simulated.svg",
         "frontier.svg",
         "index.html",
