@@ -1,10 +1,21 @@
 """A lock between processes: a file that one of them holds. Children that inherit its descriptor hold it too."""
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from pipeline.errors import StoreError
+
+_PERMISSIONS = "Correct its permissions, or name another folder with --home."
+_SPACE = "Free some space, or name a folder on another disk with --home."
+_NEXT_STEPS = {
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), _PERMISSIONS),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), _SPACE),
+    **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "A file is where a folder should be: name another with --home."),
+}
 
 
 @contextmanager
@@ -25,3 +36,9 @@ def held(path: Path, waiting: Callable[[], None]) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def cannot_be_written(home: Path, error: OSError) -> StoreError:
+    """What is said of a home folder whose lock cannot be taken, with the next step that fits the reason."""
+    next_step = _NEXT_STEPS.get(error.errno or 0, "No folder can be made there: name another with --home.")
+    return StoreError(f"cannot be written ({error.strerror or error})", where=str(home), next_step=next_step)

@@ -3,26 +3,29 @@
 <root>/imports/reports/<sha256>.json and <root>/imports/<gpu>/<run_date>/<sha256>.{points,requests}.parquet.
 """
 
-import datetime as dt
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from pipeline.cell import GpuRun
 from pipeline.errors import StoreError
+from pipeline.imports.lengths import guessed_workloads
 from pipeline.imports.outcome import Outcome
 from pipeline.imports.source import SourceFile
+from pipeline.imports.told import told_of
+from pipeline.pages.formats import counted
 from pipeline.tables.by_cell import by_cell
 from pipeline.tables.columns import Table
 from pipeline.tables.points import POINTS
 from pipeline.tables.requests import REQUESTS
 from resources.atomic_files import write_bytes
-from resources.result_store import parquet_bytes, read_parquet
+from resources.result_store import cell_of, error_in, is_newer_folder, parquet_bytes, read_parquet
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,13 @@ class ImportStore(dg.ConfigurableResource):
 
     def _refuse_loss(self, source: SourceFile, outcome: Outcome, stale: set[GpuRun]) -> None:
         """An import that gives fewer points than the same bytes gave before takes nothing away."""
-        stored = sum(read_parquet(self._path(c, source.sha256, POINTS), POINTS).num_rows for c in stale)
+        stored = sum(_n_rows(self._path(c, source.sha256, POINTS)) for c in stale)
         if outcome.points.num_rows < stored:
             raise StoreError(
                 "the same file was imported before and gave more points; those stay",
                 where=source.name,
-                expected=f"{stored} points",
-                found=f"{outcome.points.num_rows}, and {outcome.n_rejected} rows rejected",
+                expected=counted(stored, "point"),
+                found=f"{outcome.points.num_rows}, and {counted(outcome.n_rejected, 'row')} rejected",
                 next_step="Declare what you declared then (gpu, engine, …), and import it again.",
             )
 
@@ -82,11 +85,26 @@ class ImportStore(dg.ConfigurableResource):
     def cells(self) -> set[GpuRun]:
         """Every cell that has imported rows."""
         folders = {p.parent for p in self.root.glob(f"*/????-??-??/*.{POINTS.name}.parquet")}
-        return {GpuRun(f.parent.name, dt.date.fromisoformat(f.name)) for f in folders}
+        return {cell_of(folder) for folder in folders}
+
+    def read_points(self, cell: GpuRun) -> pa.Table:
+        """The points imported for one cell. Raises StoreError for a damaged file."""
+        return self._read_all(cell, POINTS)
+
+    def is_newer(self, cell: GpuRun, than: Path) -> bool:
+        """Whether an import of the cell came or went after a file was written, or that file is not there."""
+        return is_newer_folder(self._folder(cell), than)
+
+    def damaged(self) -> Iterator[StoreError]:
+        """What is wrong with each imported file that cannot be read."""
+        for table in (POINTS, REQUESTS):
+            for path in sorted(self.root.glob(f"*/????-??-??/*.{table.name}.parquet")):
+                if not path.name.startswith("."):
+                    yield from error_in(path, table, _again(path))
 
     def _read_all(self, cell: GpuRun, table: Table) -> pa.Table:
         files: Iterable[Path] = sorted(self._folder(cell).glob(f"*.{table.name}.parquet"))
-        tables = [read_parquet(f, table) for f in files if not f.name.startswith(".")]
+        tables = [_read(f, table) for f in files if not f.name.startswith(".")]
         return pa.concat_tables(tables).combine_chunks() if tables else table.empty()
 
     def _folder(self, cell: GpuRun) -> Path:
@@ -102,10 +120,27 @@ class ImportStore(dg.ConfigurableResource):
         write_bytes(self._path(cell, sha256, table), parquet_bytes(table.sorted(rows)))
 
     def _cells_of(self, sha256: str) -> set[GpuRun]:
-        return {
-            GpuRun(p.parent.parent.name, dt.date.fromisoformat(p.parent.name))
-            for p in self.root.glob(f"*/????-??-??/{sha256}.{POINTS.name}.parquet")
-        }
+        return {cell_of(p.parent) for p in self.root.glob(f"*/????-??-??/{sha256}.{POINTS.name}.parquet")}
+
+
+def _read(path: Path, table: Table) -> pa.Table:
+    return read_parquet(path, table, _again(path))
+
+
+def _n_rows(path: Path) -> int:
+    """Rows of a stored file of any version; 0 of a damaged one, which the same import replaces."""
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (OSError, pa.ArrowException):
+        return 0
+
+
+def _again(path: Path) -> str:
+    report = path.parents[2] / "reports" / f"{path.name.partition('.')[0]}.json"
+    return (
+        f"To replace it, import its source file again ({report} names that); of an older version, all files at once. "
+        "Nothing else can give its rows back."
+    )
 
 
 def report_of(source: SourceFile, outcome: Outcome) -> dict[str, object]:
@@ -120,5 +155,7 @@ def report_of(source: SourceFile, outcome: Outcome) -> dict[str, object]:
         "rejected": outcome.n_rejected,
         "requests": outcome.requests.num_rows,
         "notes": list(outcome.notes),
+        "guessed_workloads": guessed_workloads(outcome.points),
+        **told_of(outcome.points),
         "rejections": [{"row": r.row, "code": r.code, "detail": r.detail} for r in outcome.rejected],
     }

@@ -2,11 +2,13 @@
 
 import os
 import subprocess
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 N_KEPT_LINES = 200
+SECONDS_BETWEEN_LINES = 10
 OURS = frozenset({"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "DAGSTER_HOME"})
 
 
@@ -51,13 +53,13 @@ def follow(arguments: Sequence[str], descriptor: int, on_line: Callable[[str], N
     return Ended(code, "\n".join(lines), tuple(lines))
 
 
-def ask(arguments: Sequence[str], variables: Mapping[str, str], timeout_s: float) -> Ended:
-    """Run to the end and keep its standard output apart. Out of time is exit code 124. Raises OSError."""
+def ask(arguments: Sequence[str], variables: Mapping[str, str], timeout_s: float, said: str = "") -> Ended:
+    """Run to the end on the input ``said``, its standard output kept apart. Out of time is code 124. Raises OSError."""
     try:
         done = subprocess.run(
             arguments,
             env=surroundings(variables),
-            stdin=subprocess.DEVNULL,
+            input=said,
             capture_output=True,
             text=True,
             errors="replace",
@@ -66,10 +68,24 @@ def ask(arguments: Sequence[str], variables: Mapping[str, str], timeout_s: float
         )
     except subprocess.TimeoutExpired:
         return Ended(124, "", (f"no answer within {timeout_s:g} s",))
-    said = (done.stdout + "\n" + done.stderr).splitlines()
-    return Ended(done.returncode, done.stdout, tuple(said[-N_KEPT_LINES:]))
+    heard = (done.stdout + "\n" + done.stderr).splitlines()
+    return Ended(done.returncode, done.stdout, tuple(heard[-N_KEPT_LINES:]))
 
 
 def surroundings(variables: Mapping[str, str]) -> dict[str, str]:
     """The environment of this process without what leads a child to our own Python, and with the variables."""
     return {name: value for name, value in os.environ.items() if name not in OURS} | dict(variables)
+
+
+def every_few_seconds(slug: str, say: Callable[[str], None]) -> Callable[[str], None]:
+    """A taker of a program's lines that passes one on when the last one is some seconds old."""
+    start_s = last_s = time.monotonic()
+
+    def tell(line: str) -> None:
+        nonlocal last_s
+        now_s = time.monotonic()
+        if line.strip() and now_s - last_s >= SECONDS_BETWEEN_LINES:
+            last_s = now_s
+            say(f"{slug}: {now_s - start_s:.0f} s, {line.strip()[:100]}")
+
+    return tell

@@ -129,7 +129,7 @@ class SimulatorSession:
         finally:
             watchdog.cancel()
         if not line:
-            raise _failed(asked, "it ended without an answer: " + (self._last_words() or "it said nothing"))
+            raise _failed(asked, "it ended without an answer: " + (self._last_words() or "it said nothing"), "crashed")
         answer = json.loads(line)
         if "error" in answer:
             raise _failed(asked, str(answer["error"])[:600])
@@ -151,11 +151,12 @@ class SimulatorSession:
         return " ".join(deque(text.splitlines(), maxlen=3))
 
 
-def _failed(asked: dict[str, Any], found: str) -> SimulatorError:
+def _failed(asked: dict[str, Any], found: str, kind: str = "") -> SimulatorError:
     about = {k: asked[k] for k in ("system", "backend", "version", "concurrency") if k in asked}
     return SimulatorError(
         f"the simulator cannot do {asked['do']} {json.dumps(about) if about else ''}".rstrip(),
         where="simulator",
         found=found,
         next_step="Correct the recipe, or build the simulator's environment again.",
+        kind=kind,
     )

@@ -7,9 +7,10 @@ from pathlib import Path
 import dagster as dg
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from pipeline.errors import StoreError
 from pipeline.tables.columns import Table
+from resources.result_store import DERIVE_AGAIN, error_in
 
 
 class Warehouse(dg.ConfigurableResource):
@@ -49,16 +50,42 @@ def read_files(connection: duckdb.DuckDBPyConnection, table: Table, files: Seque
     if not files:
         return table.empty()
     with _damage_named(table, files):
-        return table.cast(connection.read_parquet([str(f) for f in files]).to_arrow_table())
+        return table.cast(_rows(connection, table, [str(f) for f in files]))
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, table: Table, files: list[str]) -> pa.Table:
+    """The columns of the first file, which is cheap, or of all where older files may lack some.
+
+    Trap: without union_by_name a column that the first file lacks is dropped from every other one, silently.
+    """
+    try:
+        rows = connection.read_parquet(files).to_arrow_table()
+    except duckdb.InvalidInputException:
+        if not table.added_later:
+            raise
+    else:
+        if set(table.added_later) <= set(rows.schema.names):
+            return rows
+    _refuse_strange(table, files)
+    return connection.read_parquet(files, union_by_name=True).to_arrow_table()
+
+
+def _refuse_strange(table: Table, files: list[str]) -> None:
+    """Raises KeyError for a file that lacks more than what was added later: read by name its rows would be nulls."""
+    needed = set(table.names) - set(table.added_later)
+    for file in files:
+        if lacking := needed - set(pq.read_schema(file).names):
+            raise KeyError(f"{file} lacks {sorted(lacking)}")
 
 
 @contextmanager
 def _damage_named(table: Table, files: Sequence[Path]) -> Iterator[None]:
     try:
         yield
-    except (duckdb.IOException, duckdb.InvalidInputException) as error:
-        raise StoreError(
-            f"not a readable Parquet file ({' '.join(str(error).split())})",
-            where=f"{table.name} of {len(files)} cells",
-            next_step="Delete the file that it names and materialize raw_results of its cell again.",
-        ) from error
+    except duckdb.OutOfMemoryException:
+        raise
+    except (duckdb.Error, pa.ArrowException, KeyError) as error:  # damage has many classes, of all three
+        damaged = next((found for path in files for found in error_in(path, table, DERIVE_AGAIN)), None)
+        if damaged is None:
+            raise
+        raise damaged from error  # its sentence: theirs name every column of the file, or none

@@ -2,7 +2,7 @@
 
 Every request takes 100 ms to the first token and 10 ms × concurrency a token; requests of one lane follow one another.
 The file ``asked.log`` beside this script records what was asked. ``die_at`` beside it: the process dies at that replay;
-``hang``: no profile is ever answered.
+``hang``: no profile is ever answered; ``hold_at``: from that many replays on, each waits until the file is gone.
 """
 
 import json
@@ -21,10 +21,17 @@ def profile(asked):
     return {"decode_ms": [10.0, 9.0, 12.0], "silicon_share": 0.4, "n_kv_blocks": 1000}
 
 
+def hold():
+    hold_at = HERE / "hold_at"
+    while hold_at.exists() and (HERE / "asked.log").read_text().count("replay") >= int(hold_at.read_text()):
+        time.sleep(0.05)
+
+
 def replay(asked):
     die_at = HERE / "die_at"
     if die_at.exists() and die_at.read_text() == str(asked["concurrency"]):
         os._exit(9)
+    hold()
     lines = [json.loads(line) for line in Path(asked["trace"]).read_text().splitlines()]
     step_ms = 10.0 * asked["concurrency"]
     ends, requests = [0.0] * asked["concurrency"], []

@@ -26,7 +26,7 @@ def checked(tmp_path_factory):
     builder.build(plan_of(lock), AT, lambda _: None)
 
     def check(*arguments: str, parser: str | None = PARSER) -> None:
-        builder.check_launch_line(plan_of(lock, parser_code=parser), arguments)
+        builder.check_launch_lines(plan_of(lock, parser_code=parser), {"": arguments})
 
     return check
 
@@ -63,7 +63,7 @@ def test_a_parser_that_does_not_run_or_is_not_named_is_one_sentence(checked):
 def test_a_build_whose_parser_does_not_run_does_not_count(tmp_path):
     builder = EngineBuilder(root_dir=str(tmp_path / "builds"), wheels_dir=str(tmp_path / "wheels"))
     plan = plan_of(lock_of(tiny=make_wheel(tmp_path / "wheels")), parser_code="import tiny.moved")
-    with pytest.raises(BuildError, match="tiny: its argument parser does not run"):
+    with pytest.raises(BuildError, match=r"tiny [0-9a-f]{16}: its argument parser does not run"):
         builder.build(plan, AT, lambda _: None)
     assert builder.find(plan) is None
 
@@ -71,4 +71,4 @@ def test_a_build_whose_parser_does_not_run_does_not_count(tmp_path):
 def test_what_is_not_built_cannot_be_asked(tmp_path):
     plan = plan_of(lock_of(tiny="0" * 64), parser_code=PARSER)
     with pytest.raises(BuildError, match=r"tiny: is not built here\. Run frontier build tiny\."):
-        EngineBuilder(root_dir=str(tmp_path)).check_launch_line(plan, [])
+        EngineBuilder(root_dir=str(tmp_path)).check_launch_lines(plan, {"": []})
