@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.evidence import blocking, column_schema, data_version, ladder_preview, promise
-from assets.raw_results import RAW
+from assets.verdicts import CHECK_SPEC, regression_check, write_verdicts
 from pipeline.automation import FOLLOW_INPUTS_THAT_EXIST
 from pipeline.cell import parse_cell
 from pipeline.frontier.checks import frontier_falls, knots_are_rows
@@ -14,7 +14,7 @@ from pipeline.tables.by_cell import by_cell
 from pipeline.tables.knots import KNOTS
 from pipeline.tables.points import POINTS
 from pipeline.tables.readings import READINGS
-from resources.result_store import ResultStore
+from resources.result_store import RAW, ResultStore
 from resources.warehouse import Warehouse
 
 FRONTIER = "frontier"
@@ -28,7 +28,7 @@ FRONTIER = "frontier"
     group_name="derived",
     kinds={"duckdb", "parquet"},
     metadata=column_schema(KNOTS, READINGS),
-    check_specs=blocking("frontier", "frontier_falls", "knots_are_rows"),
+    check_specs=[*blocking("frontier", "frontier_falls", "knots_are_rows"), CHECK_SPEC],
     description="Pareto frontier and ladder of every curve of the cell, derived by SQL from its raw Parquet.",
 )
 def frontier(
@@ -47,6 +47,7 @@ def frontier(
         ]
         shown = {"n_knots": written[-2].n_rows, "ladder": ladder_preview(readings.get(cell, READINGS.empty()))}
         context.add_asset_metadata(shown, partition_key=cell.key)
+    verdicts = write_verdicts(FRONTIER, cells, result_store, warehouse)
     return dg.MaterializeResult(
         data_version=data_version(f.sha256 for f in written),
         check_results=[
@@ -56,5 +57,6 @@ def frontier(
                 "speed rises and throughput falls strictly along every curve",
             ),
             promise("knots_are_rows", strangers, "every knot is a valid raw row, to the last digit"),
+            regression_check(verdicts),
         ],
     )

@@ -8,6 +8,8 @@ from pydantic import Field
 from assets.evidence import column_schema, markdown_table
 from pipeline.cell import GpuRun
 from pipeline.errors import FrontierError
+from pipeline.imports.facts import refuse_unknown
+from pipeline.imports.inbox import Answer, answered
 from pipeline.imports.outcome import refuse_days_outside
 from pipeline.imports.reader import read_results
 from pipeline.imports.source import declared_from_options
@@ -17,8 +19,9 @@ from pipeline.tables.points import POINTS
 from pipeline.tables.requests import REQUESTS
 from resources.clock import Clock
 from resources.import_store import ImportStore, report_of
+from resources.inbox import Inbox
 from resources.progress import Progress
-from resources.result_files import ResultFiles
+from resources.result_files import ResultFiles, shown
 
 REPORT_COLUMNS = ("file", "format", "rows_read", "imported", "invalid", "rejected")
 
@@ -41,21 +44,27 @@ def imported_results(
     config: ImportRequest,
     result_files: ResultFiles,
     import_store: ImportStore,
+    inbox: Inbox,
     progress: Progress,
     clock: Clock,
 ) -> dg.MaterializeResult:
     """One materialization is one import; its report says what became of every row of every file."""
-    declared = declared_from_options(config.declared)
+    registry = shipped_registry()
+    declared = refuse_unknown(declared_from_options(config.declared), registry, "command line")
     reports, refusals, cells = [], {}, set()
     for path in progress.over(result_files.find(config.paths), "reading result files"):
         try:
             source = result_files.read(path)
-            outcome = read_results(source, result_files.declared(path, declared), shipped_registry())
+            said = refuse_unknown(result_files.declared(path, declared), registry, source.name)
+            outcome = read_results(source, said, registry)
             refuse_days_outside(outcome.points, FIRST_RUN_DATE, clock.today(), source.name)
-            cells |= import_store.put(source, outcome)
+            touched = import_store.put(source, outcome)
+            inbox.record(path, answered(source, outcome, (cell.key for cell in touched)))
+            cells |= touched
             reports.append(report_of(source, outcome))
         except FrontierError as error:
-            refusals[str(path)] = str(error)
+            refusals[shown(str(path))] = str(error)
+            inbox.record(path, Answer(refused=str(error)))
     return dg.MaterializeResult(metadata=_metadata(reports, refusals, cells))
 
 

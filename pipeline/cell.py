@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pipeline.errors import RegistryError
 from pipeline.registry.loader import nearest
-from pipeline.registry.shipped import shipped_registry
+from pipeline.registry.shipped import shipped_registry, shipped_renamed
 
 
 @dataclass(frozen=True, order=True)
@@ -26,7 +26,11 @@ class GpuRun:
 def parse_cell(key: str) -> GpuRun:
     """A partition key, multi-dimensional or a bare string, to its cell. Raises RegistryError."""
     gpu, _, day = str(key).partition("|")
-    gpus = shipped_registry().gpus
+    gpus, today = shipped_registry().gpus, shipped_renamed().gpus.get(gpu)
+    if today:
+        raise RegistryError(
+            f"{gpu} was renamed", where=f"partition {key}", next_step=f"Name its partition {today}|{day}."
+        )
     if gpu not in gpus:
         raise RegistryError(f"unknown gpu {gpu!r}", where=f"partition {key}", next_step=nearest(gpu, gpus))
     try:
