@@ -1,23 +1,38 @@
 """The command line: thin callers of the same assets. Every command leaves its runs in the Dagster instance.
 
-Errors are one sentence on standard error and exit code 1; --debug shows the traceback.
+Errors are one sentence on standard error and exit code 1, or 2 for a command line that is not understood; --debug
+shows the traceback.
 """
 
-import datetime as dt
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 from rich.console import Console
-from rich.progress import track
 
+import resources.arrow_memory  # noqa: F401 - before pyarrow
+from pipeline.backup_command import backup, restore
 from pipeline.build_command import build
+from pipeline.check_command import check
+from pipeline.cost_command import cost
+from pipeline.devices_command import devices_app
 from pipeline.errors import FrontierError
-
-if TYPE_CHECKING:
-    from pipeline.launch import Launch
+from pipeline.imports.lengths import guess_words
+from pipeline.imports.told import told_words
+from pipeline.instance_command import instance
+from pipeline.pages.formats import counted
+from pipeline.prices_command import prices_app
+from pipeline.publish_command import as_day, publish_pages, with_bar
+from pipeline.runs_command import runs
+from pipeline.serve_command import serve
+from pipeline.sheets import AsCsv, AsJson, form_of, print_records, print_table
+from pipeline.store_command import store_app
+from pipeline.sweep_command import measure, sweep
+from pipeline.system_errors import sentence_of
+from pipeline.usage import is_help, usage_error
+from resources.home_folder import refuse_impossible_home
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,16 +40,31 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Serving benchmarks to frontiers, dated costs and a static site.",
 )
-prices_app = typer.Typer(no_args_is_help=True, help="The dated price book.")
 app.add_typer(prices_app, name="prices")
+app.add_typer(store_app, name="store")
+app.add_typer(devices_app, name="devices")
+app.command()(backup)
+app.command()(restore)
 app.command()(build)
+app.command()(check)
+app.command()(cost)
+app.command()(instance)
+app.command()(runs)
+app.command()(serve)
+app.command()(sweep)
+app.command()(measure)
 
 out = Console(highlight=False, markup=False)
 err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
+MAKES_HOME = {"import", "instance", "measure", "restore", "sweep", "ui"}
+"""Commands that make a home folder with everything above it, and say themselves why they cannot."""
+
+
 @app.callback()
 def options(
+    context: typer.Context,
     home: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads annotations at run time
         typer.Option(envvar="FRONTIER_HOME", help="Folder of the store, the site and the Dagster instance."),
@@ -45,6 +75,9 @@ def options(
     if home is not None:
         os.environ["FRONTIER_HOME"] = str(home.resolve())
     os.environ["FRONTIER_DEBUG"] = "1" if debug else ""
+    named = os.environ.get("FRONTIER_HOME")
+    if named and context.invoked_subcommand not in MAKES_HOME and "--help" not in sys.argv:
+        refuse_impossible_home(Path(named).absolute())
 
 
 @app.command(name="import")
@@ -60,12 +93,12 @@ def import_results(
     declare: Annotated[
         list[str], typer.Option(help="Any other fact, as key=value; may be repeated. Keys: see README.")
     ] = [],  # noqa: B006 - typer copies it
-    max_mib: Annotated[int, typer.Option(help="Refuse files above this size.")] = 512,
+    max_mib: Annotated[int, typer.Option(min=1, help="Refuse files above this size.")] = 512,
     publish_after: Annotated[bool, typer.Option("--publish/--no-publish", help="Publish when done.")] = True,
 ) -> None:
     """Read result files, derive their cells and publish. What a file says itself always wins over an option.
 
-    Exit code 1: nothing could be imported. 2: some files were refused.
+    Exit code 1: no row became a point, valid or invalid. 2: some files were refused.
     """
     from pipeline.launch import Launch
 
@@ -76,10 +109,10 @@ def import_results(
         report = launch.import_results([str(p) for p in paths], {k: v for k, v in given.items() if v})
         _print_report(report)
         cells = report["cells"]
-        for cell in track(cells, description="deriving cells", console=err, transient=True, disable=len(cells) < 2):
+        for cell in with_bar(cells, "deriving cells"):
             launch.derive(cell)
         if publish_after and cells:
-            _publish(launch, sorted({cell.partition("|")[0] for cell in cells}), "")
+            publish_pages(launch, sorted({cell.partition("|")[0] for cell in cells}), "")
     n_points = report["n_rows_imported"] + report["n_rows_invalid"]
     if report["refusals"] or (report["n_rows_rejected"] and not n_points):
         raise typer.Exit(2 if n_points else 1)
@@ -99,111 +132,64 @@ def _print_report(report: dict[str, Any]) -> None:
         for rejection in file["rejections"][:5]:
             err.print(f"{file['file']} row {rejection['row']}: rejected, {rejection['code']}: {rejection['detail']}")
         if file["rejected"] > 5:
-            err.print(f"{file['file']}: {file['rejected'] - 5} more rows rejected; the run in the UI lists them all.")
+            more = counted(file["rejected"] - 5, "more row")
+            err.print(f"{file['file']}: {more} rejected; the run in the UI lists them all.")
         for note in file["notes"]:
             err.print(f"{file['file']}: {note}")
     for sentence in report["refusals"].values():
         err.print(sentence)
     out.print(
-        f"{report['n_rows_read']:,} rows read from {report['n_files']} files: {report['n_rows_imported']:,} imported, "
+        f"{counted(report['n_rows_read'], 'row')} read from {counted(report['n_files'], 'file')}: "
+        f"{report['n_rows_imported']:,} imported, "
         f"{report['n_rows_invalid']:,} invalid, {report['n_rows_rejected']:,} rejected; "
-        f"{report['n_files_refused']} files refused."
+        f"{counted(report['n_files_refused'], 'file')} refused."
     )
-
-
-@app.command()
-def sweep(
-    gpu: str,
-    run_date: Annotated[str, typer.Option(help="Day of the sweep, YYYY-MM-DD; default: today (UTC).")] = "",
-    again: Annotated[bool, typer.Option("--again", help="Measure although the day is past.")] = False,
-    publish_after: Annotated[bool, typer.Option("--publish/--no-publish", help="Publish when done.")] = True,
-) -> None:
-    """Run the recipes of one GPU, derive its cell and publish. What is finished is not run again."""
-    from pipeline.launch import Launch
-
-    day = dt.date.fromisoformat(_day(run_date)) if run_date else None
-    with Launch.at_home() as launch:
-        cell, done = launch.sweep(gpu, day, {"measure_again": again})
-        out.print(
-            f"{cell}: {done['n_points']} points, {done['n_points_measured_now']} of them now, "
-            f"{done['n_invalid_points']} invalid."
-        )
-        launch.derive(cell)
-        if publish_after:
-            _publish(launch, [cell.partition("|")[0]], "")
+    for sentence in told_words(report["reports"]):
+        out.print(sentence, soft_wrap=True)
+    guessed = guess_words({workload for file in report["reports"] for workload in file["guessed_workloads"]})
+    if guessed:
+        out.print(guessed, soft_wrap=True)  # its option stays in one piece
 
 
 @app.command()
 def publish(
-    as_of: Annotated[str, typer.Option(help="Read prices as of this day, YYYY-MM-DD; default: today (UTC).")] = "",
+    as_of: Annotated[
+        Optional[str],  # noqa: UP045 - typer reads annotations at run time
+        typer.Option(help="Read prices as of this day, YYYY-MM-DD, not after today; default: today (UTC)."),
+    ] = None,
+    corrections_until: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Leave out corrections of prices made after this day, YYYY-MM-DD; default: none."),
+    ] = None,
 ) -> None:
     """Build every page and the site from what is stored."""
     from pipeline.launch import Launch
 
+    days = ["" if day is None else as_day(day) for day in (as_of, corrections_until)]
     with Launch.at_home() as launch:
-        _publish(launch, launch.gpus_with_results(), _day(as_of) if as_of else "")
-
-
-def _publish(launch: "Launch", gpus: list[str], as_of: str) -> None:
-    stale = launch.stale_costs(gpus)
-    for cell in track(stale, description="pricing cells", console=err, transient=True, disable=len(stale) < 2):
-        launch.price(cell)
-    for gpu in track(gpus, description="building pages", console=err, transient=True, disable=len(gpus) < 2):
-        launch.build_pages(gpu, as_of)
-    done = launch.publish_site()
-    out.print(f"{done['n_pages']} pages of {done['n_pairs']} model and GPU pairs: {done['path']}/index.html")
-
-
-def _day(text: str) -> str:
-    try:
-        return dt.date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise FrontierError("not a day", where=text, expected="YYYY-MM-DD", next_step="Correct the date.") from None
+        publish_pages(launch, launch.gpus_with_results(), *days)
 
 
 @app.command()
-def show(gpu: str, model: str) -> None:
+def show(gpu: str, model: str, as_csv: AsCsv = False, as_json: AsJson = False) -> None:
     """The ladder of one model on one GPU, from the stored pages."""
     from pipeline.launch import stored_pages
     from pipeline.pages.wording import section_title
-    from pipeline.terminal import ladder_table
+    from pipeline.terminal import ladder_sheet
 
-    for page in stored_pages(gpu, model):
+    form = form_of(as_csv, as_json)
+    pages = stored_pages(gpu, model, "show")
+    if form != "table":
+        print_records([record for page in pages for record in ladder_sheet(page).records], form)
+        return
+    for page in pages:
         out.print(f"{page.title}: {section_title(page)}", style="bold")
         out.print(page.quick_answer)
-        out.print(ladder_table(page))
-
-
-@prices_app.command("add")
-def prices_add(
-    gpu: str,
-    tier: str,
-    usd_per_gpu_hour: float,
-    source: Annotated[str, typer.Option(help="Where the price comes from.")],
-    valid_from: Annotated[str, typer.Option("--from", help="First day of the price, YYYY-MM-DD.")],
-    publish_after: Annotated[bool, typer.Option("--publish/--no-publish", help="Derive costs and publish.")] = True,
-) -> None:
-    """Add a dated price; the open price of that GPU and tier ends there. Costs and pages follow."""
-    from pipeline.launch import Launch
-
-    with Launch.at_home() as launch:
-        price, cells = launch.add_price(gpu, tier, usd_per_gpu_hour, dt.date.fromisoformat(_day(valid_from)), source)
-        out.print(f"added {price.price_id}: {price.usd_per_gpu_hour:.2f} USD/GPU/h")
-        if publish_after and cells:
-            _publish(launch, [price.gpu], "")
-
-
-@prices_app.command("list")
-def prices_list(gpu: Annotated[str, typer.Argument(help="Only this GPU.")] = "") -> None:
-    """The price book, by GPU, tier and date."""
-    from pipeline.launch import all_prices
-    from pipeline.terminal import price_rows
-
-    out.print(price_rows(all_prices(gpu)))
+        print_table(ladder_sheet(page))
 
 
 @app.command()
-def ui(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 3000) -> None:
+def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")] = 3000) -> None:
     """Start the Dagster UI and daemon on this home folder (127.0.0.1 only; there is no login)."""
     from pipeline.launch import start_ui
 
@@ -211,17 +197,31 @@ def ui(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 3000) -> 
 
 
 def main() -> None:
-    """Run the command line; a FrontierError is one sentence and exit code 1."""
+    """Run the command line; a FrontierError is one sentence and its exit code."""
     try:
-        app()
+        sys.exit(_run())
     except FrontierError as error:
         if os.environ.get("FRONTIER_DEBUG"):
             raise
         err.print(f"error: {error}")
+        sys.exit(error.EXIT_CODE)
+    except Exception as error:
+        sentence = sentence_of(error)
+        if os.environ.get("FRONTIER_DEBUG") or sentence is None:
+            raise
+        err.print(f"error: {sentence}")
         sys.exit(1)
-    except KeyboardInterrupt:
-        err.print("stopped; everything that was finished is stored, run the same command again to go on")
-        sys.exit(130)
+
+
+def _run() -> int:
+    """The exit code of the command. Raises FrontierError, also for a command line that is not understood."""
+    try:
+        ended = app(prog_name="frontier", standalone_mode=False)
+    except typer.TyperException as error:
+        if is_help(error):
+            return error.exit_code
+        raise usage_error(error, sys.argv[1:]) from error
+    return ended if isinstance(ended, int) else 0
 
 
 if __name__ == "__main__":

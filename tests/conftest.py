@@ -1,9 +1,16 @@
 """Fixtures for every test: where the real result files are, and a fresh DuckDB connection."""
 
+import os
 from pathlib import Path
 
 import duckdb
 import pytest
+from hypothesis import settings
+
+os.environ["COLUMNS"] = "200"  # before a console is made: it keeps the width that it finds
+
+settings.register_profile("untimed", deadline=None)  # a busy machine is not a failed test
+settings.load_profile("untimed")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

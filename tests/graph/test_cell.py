@@ -104,6 +104,6 @@ def test_the_ladder_is_shown_as_a_preview_and_checks_carry_their_bound(graph):
     ]
     assert {c.check_name for c in checks} == {
         "schema", "identity_unique", "outcomes_add_up", "units_plausible",
-        "frontier_falls", "knots_are_rows", "costs_name_prices", "costs_recompute",
+        "frontier_falls", "knots_are_rows", "no_regression", "costs_name_prices", "costs_recompute",
     }  # fmt: skip
     assert all(c.passed and c.metadata["promise"].value for c in checks)

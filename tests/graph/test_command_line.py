@@ -1,38 +1,12 @@
 """The command line as a person meets it: one sentence for what is wrong, exit codes, nothing lost, runs kept."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from pipeline import cli
-from pipeline.definitions import CHECKOUT
 from resources.dagster_runs import open_instance
-
-READINGS = CHECKOUT / "pipeline" / "imports" / "published_readings.csv"
-
-
-@pytest.fixture
-def frontier(tmp_path, monkeypatch, capsys):
-    """Runs one command over a home of its own; returns exit code, standard output and standard error as lines."""
-    (tmp_path / "prices.csv").write_text((CHECKOUT / "pipeline/registry/prices.csv").read_text())
-    monkeypatch.setenv("FRONTIER_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("FRONTIER_PRICES", str(tmp_path / "prices.csv"))
-    monkeypatch.delenv("FRONTIER_SIMULATOR_PYTHON", raising=False)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments: str) -> tuple[int, str, list[str]]:
-        monkeypatch.setattr(sys, "argv", ["frontier", *arguments])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as ending:
-            code = int(ending.code or 0)
-        said = capsys.readouterr()
-        return code, " ".join(said.out.split()), [line for line in said.err.splitlines() if line.strip()]
-
-    return run
+from tests.graph.conftest import PUBLISHED_READINGS
 
 
 def stored(home: Path) -> dict[str, bytes]:
@@ -42,9 +16,9 @@ def stored(home: Path) -> dict[str, bytes]:
 
 
 def test_the_published_readings_give_the_corrected_headline(frontier, tmp_path):
-    code, said, _ = frontier("import", str(READINGS))
+    code, said, _ = frontier("import", str(PUBLISHED_READINGS))
     assert code == 0
-    assert "19 rows read from 1 files: 16 imported, 0 invalid, 3 rejected; 0 files refused." in said
+    assert "19 rows read from 1 file: 16 imported, 0 invalid, 3 rejected; 0 files refused." in said
     page = json.loads((tmp_path / "home/site/run/deepseek_v4_1_flash-on-h100/data.json").read_text())
     headline = page["headline"]
     assert headline["throughput_tok_s_gpu"] >= 11_385
@@ -59,10 +33,9 @@ def test_the_published_readings_give_the_corrected_headline(frontier, tmp_path):
     assert jobs == {"observe_prices", "import_results", "derive_cell", "build_pages", "publish_site"}
 
 
-def test_importing_a_file_twice_changes_nothing(frontier, tmp_path):
-    frontier("import", str(READINGS))
+def test_importing_a_file_twice_changes_nothing(imported, tmp_path):
     first = stored(tmp_path / "home")
-    frontier("import", str(READINGS))
+    imported("import", str(PUBLISHED_READINGS))
     assert stored(tmp_path / "home") == first
 
 
@@ -78,11 +51,10 @@ def hostile_files(folder: Path) -> None:
         sparse.truncate(2**30)
 
 
-def test_bad_files_give_one_line_each_and_lose_nothing(frontier, tmp_path):
-    frontier("import", str(READINGS))
+def test_bad_files_give_one_line_each_and_lose_nothing(imported, tmp_path):
     before = stored(tmp_path / "home")
     hostile_files(tmp_path / "bad")
-    code, said, lines = frontier("import", str(tmp_path / "bad"))
+    code, said, lines = imported("import", str(tmp_path / "bad"))
     assert code == 1
     assert "7 files refused" in said
     refusals = {name: [line for line in lines if f"{name}.json" in line] for name in
@@ -97,7 +69,7 @@ def test_bad_files_give_one_line_each_and_lose_nothing(frontier, tmp_path):
 
 def test_a_good_file_among_bad_ones_is_imported_and_the_exit_code_says_that_some_were_not(frontier, tmp_path):
     hostile_files(tmp_path / "mixed")
-    (tmp_path / "mixed" / "good.csv").write_bytes(READINGS.read_bytes())
+    (tmp_path / "mixed" / "good.csv").write_bytes(PUBLISHED_READINGS.read_bytes())
     code, said, _ = frontier("import", str(tmp_path / "mixed"))
     assert "16 imported" in said
     assert "7 files refused" in said
@@ -118,8 +90,11 @@ def test_a_good_file_among_bad_ones_is_imported_and_the_exit_code_says_that_some
         (["sweep", "h100", "--run-date", "2026-01-01"], "the run date is past"),
         (["sweep", "h100", "--run-date", "soon"], "expected YYYY-MM-DD"),
         (["prices", "add", "h100", "retail", "2", "--from", "soon", "--source", "x"], "expected YYYY-MM-DD"),
-        (["prices", "add", "h100", "retail", "-2", "--from", "2026-12-01", "--source", "x"], ""),
-        (["import", str(READINGS), "--declare", "colour=red"], "unknown key 'colour'"),
+        (
+            ["prices", "add", "h100", "retail", "-2", "--from", "2026-12-01", "--source", "x"],
+            "a positive number, found -2",
+        ),
+        (["import", str(PUBLISHED_READINGS), "--declare", "colour=red"], "unknown key 'colour'"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_an_exit_code(frontier, arguments, words):
@@ -129,26 +104,48 @@ def test_a_mistake_is_one_sentence_and_an_exit_code(frontier, arguments, words):
     assert not any("Traceback" in line for line in lines)
 
 
-def test_show_prints_bounds_as_bounds_and_names_the_workload(frontier):
-    frontier("import", str(READINGS))
-    code, said, _ = frontier("show", "h100", "DeepSeek V4.1 Flash")
+def test_show_prints_bounds_as_bounds_and_names_the_workload(imported):
+    code, said, _ = imported("show", "h100", "DeepSeek V4.1 Flash")
     assert code == 0
     assert "Running DeepSeek V4.1 Flash on H100 (imported): AgentX agentic coding workload, imported" in said
     assert "≥ 50 │ ≥ 11,385 │ ≤ $0.0286" in said
     assert "≥ 75 │ 11,385 │ $0.0285" in said
 
 
+@pytest.mark.parametrize(
+    ("width", "row"),
+    [
+        ("80", "│ ≥ 100 │ 9,711 │ $0.0335 │ $0.0572 │ published reading │"),
+        ("120", "│ ≥ 100 │ 9,711 │ $0.0335 │ $0.0572 │ vllm │ fp4 │ published reading │"),
+    ],
+)
+def test_show_breaks_no_word_in_a_terminal_of_usual_width(imported, monkeypatch, width, row):
+    monkeypatch.setenv("COLUMNS", width)
+    _, said, _ = imported("show", "h100", "deepseek_v4_1_flash")
+    assert row in said
+    assert ("Every row: engine vllm; precision fp4" in said) == (width == "80")
+
+
+def test_show_prints_the_ladder_as_stored_in_csv_and_json(imported):
+    rows = json.loads(imported("show", "h100", "deepseek_v4_1_flash", "--json")[1])
+    assert [row["target_tok_s_user"] for row in rows] == [30, 50, 75, 100, 150, 200]
+    assert rows[2]["throughput_tok_s_gpu"] == 11385
+    assert rows[2]["cost_usd_mtok_retail"] == pytest.approx(2.00 / 3600 / 11385 * 1e6)
+    assert 'imported",30.0,11385.0,75.0,' in imported("show", "h100", "deepseek_v4_1_flash", "--csv")[1]
+
+
 def test_a_declared_workload_that_the_lengths_contradict_is_noted(frontier, tmp_path):
     (tmp_path / "run.json").write_text(vllm_result())
-    frontier("import", str(tmp_path / "run.json"), *DECLARED, "--workload", "fixed_8k1k")
+    _, said, _ = frontier("import", str(tmp_path / "run.json"), *DECLARED, "--workload", "fixed_8k1k")
+    assert "1 row read from 1 file: 1 imported" in said
+    assert "1 page of 1 model and GPU pair: " in said
     page = json.loads((tmp_path / "home/site/run/gpt_oss_120b-on-h100/data.json").read_text())
     assert "lengths_differ_from_workload=fixed_8k1k" in json.dumps(page["points"])
 
 
-def test_a_new_price_changes_the_page_and_leaves_the_readings(frontier, tmp_path):
-    frontier("import", str(READINGS))
+def test_a_new_price_changes_the_page_and_leaves_the_readings(imported, tmp_path):
     before = stored(tmp_path / "home")
-    code, said, _ = frontier("prices", "add", "h100", "retail", "2.50", "--from", "2026-11-01", "--source", "quote")
+    code, said, _ = imported("prices", "add", "h100", "retail", "2.50", "--from", "2026-11-01", "--source", "quote")
     assert code == 0
     assert "added h100/retail/2026-11-01: 2.50 USD/GPU/h" in said
     after = stored(tmp_path / "home")
@@ -177,17 +174,16 @@ def vllm_result(**changes: object) -> str:
 DECLARED = ("--gpu", "h100", "--gpus", "8", "--engine", "vllm", "--precision", "fp8")
 
 
-def test_an_edited_price_file_is_followed_by_publish(frontier, tmp_path):
-    frontier("import", str(READINGS))
+def test_an_edited_price_file_is_followed_by_publish(imported, tmp_path):
     book = tmp_path / "prices.csv"
     book.write_text(book.read_text().replace("h100,retail,2.00,", "h100,retail,9.99,"))
-    assert frontier("publish")[0] == 0
+    assert imported("publish")[0] == 0
     page = json.loads((tmp_path / "home/site/run/deepseek_v4_1_flash-on-h100/data.json").read_text())
     retail = next(cost for cost in page["costs"] if cost["tier"] == "retail")
     # 9.99 x 1e6 / (11385 x 3600)
     assert (retail["usd_per_gpu_hour"], round(retail["cost_usd_mtok"]["total"], 4)) == (9.99, 0.2437)
     book.write_text(book.read_text().splitlines()[0] + "\n")
-    assert frontier("publish")[0] == 0
+    assert imported("publish")[0] == 0
     page = json.loads((tmp_path / "home/site/run/deepseek_v4_1_flash-on-h100/data.json").read_text())
     assert page["costs"] == []
     assert page["headline"]["cost_usd_mtok"] is None
@@ -200,6 +196,8 @@ def test_importing_again_without_the_declarations_takes_nothing_away(frontier, t
     code, _, lines = frontier("import", str(tmp_path / "run.json"))
     assert code == 1
     assert any("was imported before and gave more points; those stay" in line for line in lines)
+    code, _, lines = frontier("import", str(tmp_path / "run.json"), *DECLARED, "--gpu", "h1000")
+    assert (code, lines[-1]) == (1, "error: command line: unknown gpu 'h1000' is declared. Did you mean 'h100'?")
     assert stored(tmp_path / "home") == before
 
 
@@ -231,3 +229,32 @@ def test_two_unrecorded_configurations_at_one_concurrency_are_two_points(frontie
     # 131,072 tokens on 8 GPUs in 10 s at 100 tok/s/user, and in 8 s at 80
     knots = [(k["interactivity_tok_s_user"], k["throughput_tok_s_gpu"]) for k in page["frontier"]]
     assert knots == [(80.0, 2048.0), (100.0, 1638.4)]
+
+
+@pytest.mark.parametrize("day", ["2020-01-01", "2099-05-05"])
+def test_a_sweep_of_a_day_that_cannot_be_is_one_sentence(frontier, day):
+    code, _, said = frontier("sweep", "h100", "--kind", "simulated", "--run-date", day)
+    assert code == 1
+    assert said[-1].startswith(f"error: sweep h100|{day}: no sweep can be of that day; expected 2024-01-01 to ")
+
+
+def test_a_full_disk_is_one_sentence(frontier, monkeypatch):
+    def full(*_: object) -> None:
+        raise RuntimeError("database or disk is full")
+
+    monkeypatch.setattr("pipeline.launch.open_instance", full)
+    code, _, said = frontier("publish")
+    assert code == 1
+    assert said == [
+        "error: no space is left on the disk of the home folder. Free some, then run the same command again."
+    ]
+
+
+def test_a_command_that_is_stopped_says_that_it_goes_on(frontier, monkeypatch):
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dagster.JobDefinition.execute_in_process", stop)
+    code, _, said = frontier("import", str(PUBLISHED_READINGS), "--no-publish")
+    assert code == 130
+    assert said[-1].endswith("stopped. What was finished is stored; run the same command again to go on.")

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import dagster as dg
@@ -15,21 +15,26 @@ from pipeline.definitions import CHECKOUT
 from resources.dagster_runs import open_instance
 from tests.graph.conftest import graph_at
 
+pytestmark = pytest.mark.daemon
+
 PATIENCE_S = 240
 
 
 @contextmanager
-def daemon(environment: dict[str, str], log: Path):
+def daemon(
+    environment: dict[str, str], log: Path, module: str = "dagster._daemon", workspace: str | Path = "workspace.yaml"
+):
     """`dagster-daemon run` in a session of its own, ended with everything that it started."""
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "dagster._daemon", "run", "-w", "workspace.yaml"],
+            [sys.executable, "-m", module, "run", "-w", str(workspace)],
             cwd=CHECKOUT, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     try:
         yield process
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
         try:
             process.wait(30)
         except subprocess.TimeoutExpired:

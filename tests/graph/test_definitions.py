@@ -8,7 +8,7 @@ import pytest
 from pipeline.cell import GpuRun, parse_cell
 from pipeline.definitions import defs
 from pipeline.errors import RegistryError
-from pipeline.partitions import build_partitions, cell_partitions, gpu_partitions
+from pipeline.partitions import build_partitions, cell_partitions, gpu_partitions, run_date_partitions
 from pipeline.registry.shipped import shipped_builds, shipped_registry
 from pipeline.tables.points import POINTS
 
@@ -51,6 +51,15 @@ def test_cells_are_partitioned_by_gpu_and_run_date_in_that_order(nodes):
     assert gpu_partitions.get_partition_keys() == list(shipped_registry().gpus)
 
 
+def test_the_keys_of_a_range_are_dagsters_and_are_made_once_for_all_cells_of_a_run():
+    upstream = dg.MultiPartitionsDefinition({"gpu": gpu_partitions, "run_date": run_date_partitions})
+    for ends in (("h100|2026-01-01", "h100|2026-01-03"), ("b300|2026-01-01", "b300|2026-01-01")) * 2:
+        keys = cell_partitions.get_partition_keys_in_range(dg.PartitionKeyRange(*ends))
+        assert keys == upstream.get_partition_keys_in_range(dg.PartitionKeyRange(*ends))
+        again = cell_partitions.get_partition_keys_in_range(dg.PartitionKeyRange(*ends))
+        assert all(one is other for one, other in zip(keys, again, strict=True))
+
+
 def test_engine_builds_are_partitioned_by_build_and_stand_apart(nodes):
     assert nodes["engine_builds"].partitions_def == build_partitions
     assert build_partitions.get_partition_keys() == list(shipped_builds())
@@ -70,13 +79,17 @@ def test_a_sweep_has_no_backfill_policy_because_one_would_bypass_the_limit_of_on
     assert nodes["sweep"].automation_condition is None
 
 
-def test_no_schedule_starts_a_sweep():
-    assert "run_sweep" not in {schedule.job_name for schedule in defs.schedules}
+def test_no_schedule_or_sensor_starts_a_sweep_before_somebody_switches_it_on():
+    schedules = [schedule for schedule in defs.schedules if schedule.job_name == "run_sweep"]
+    sensors = [s for s in defs.sensors if s.name != "automation" and "run_sweep" in {t.job_name for t in s.targets}]
+    status = {one.name: one.default_status.name for one in (*schedules, *sensors)}
+    assert set(status) == {"nightly_sweeps", "weekly_sweeps", "new_releases", "confirm_regressions"}
+    assert set(status.values()) == {"STOPPED"}
 
 
 def test_nothing_that_measures_or_reads_files_is_automated(nodes):
     automated = {name for name, node in nodes.items() if node.automation_condition}
-    assert automated == DERIVED | {"site"}
+    assert automated == DERIVED | {"raw_results", "site"}
 
 
 def test_column_metadata_reaches_the_ui_with_units(nodes):

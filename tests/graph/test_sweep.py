@@ -1,5 +1,6 @@
 """A sweep through the graph, on the fake simulator: resume, refusal, and provenance as far as the published page."""
 
+import datetime as dt
 import json
 import shutil
 import sys
@@ -10,7 +11,8 @@ import pytest
 from pipeline.cell import parse_cell
 from pipeline.definitions import CHECKOUT, build_defs
 from pipeline.errors import SimulatorError, SweepRefusedError
-from pipeline.registry.shipped import shipped_recipes
+from pipeline.registry.shipped import simulated_recipes
+from pipeline.sweep.choice import chosen
 from pipeline.sweep.plan import plan
 from pipeline.tables.knots import KNOTS
 from pipeline.tables.points import POINTS
@@ -21,16 +23,16 @@ from tests.graph.conftest import AS_OF, Graph
 CELL = f"h100|{AS_OF}"
 RECIPES = {
     slug: recipe.model_copy(update={"concurrency": recipe.concurrency.model_copy(update={"end": 4})})
-    for slug, recipe in shipped_recipes().items()
+    for slug, recipe in simulated_recipes().items()
 }
 """The shipped recipes with ladders of 1, 2, 4."""
-PLANNED = plan(RECIPES, "h100")
+PLANNED = plan(chosen(RECIPES, "h100", ()))
 
 
 @pytest.fixture
 def swept(graph, tmp_path, monkeypatch) -> Graph:
     """The graph with the fake simulator, whose far side is the folder ``far``."""
-    monkeypatch.setattr("assets.sweep.shipped_recipes", lambda: RECIPES)
+    monkeypatch.setattr("assets.sweep.simulated_recipes", lambda: RECIPES)
     far = tmp_path / "far"
     far.mkdir()
     shutil.copy(CHECKOUT / "tests" / "fakes" / "simulator_child.py", far)
@@ -58,7 +60,8 @@ def test_a_sweep_leaves_one_file_for_every_planned_point(swept):
         len(PLANNED),
         0,
     )
-    assert set(files_of(swept)) == {f"{p.fingerprint}.points.parquet" for p in PLANNED}
+    points = {f"{p.fingerprint}.points.parquet" for p in PLANNED}
+    assert set(files_of(swept)) == points | {f"{p.run_id}.runs.parquet" for p in PLANNED}
 
 
 def test_a_rerun_asks_for_nothing_and_changes_no_byte(swept, tmp_path):
@@ -93,10 +96,24 @@ def test_two_sweeps_from_nothing_give_the_same_bytes(swept):
 
 
 def test_a_past_day_is_refused_unless_the_config_says_to_measure_again(swept):
-    with pytest.raises(SweepRefusedError, match=f"the run date is past.*expected {AS_OF}, found 2026-10-31"):
+    with pytest.raises(SweepRefusedError, match=f"the run date is past.*expected {AS_OF}, found 2026-10-31") as error:
         run_sweep(swept, "h100|2026-10-31")
+    assert "frontier sweep h100 --run-date 2026-10-31 --again (in the UI: measure_again: true)." in str(error.value)
     assert not files_of(swept)
     assert run_sweep(swept, "h100|2026-10-31", measure_again=True)["n_points"] == len(PLANNED)
+
+
+@pytest.mark.parametrize(("hour", "is_of_the_day_before"), [(22, True), (24, False)])
+def test_a_sweep_that_waited_over_midnight_is_of_the_day_that_it_was_asked_for_on(
+    swept, monkeypatch, hour, is_of_the_day_before
+):
+    day = dt.datetime(2026, 10, 31, tzinfo=dt.UTC)
+    monkeypatch.setattr("assets.sweep.asked_at", lambda *_: day + dt.timedelta(hours=hour))
+    if is_of_the_day_before:
+        assert run_sweep(swept, "h100|2026-10-31")["n_points"] == len(PLANNED)
+    else:
+        with pytest.raises(SweepRefusedError, match="the run date is past"):
+            run_sweep(swept, "h100|2026-10-31")
 
 
 def test_a_gpu_without_a_recipe_is_refused(swept):
@@ -136,9 +153,9 @@ def test_a_simulated_point_shares_no_series_headline_or_section_with_an_imported
     assert simulated["title"].endswith("(simulated)")
     assert simulated["banner"].startswith("Simulated:")
     assert simulated["quick_answer"].startswith("In simulation, ")
-    page = (folder / "index.html").read_text()
-    assert "synthetic agentic coding workload, simulated" in page
-    assert page.count("Simulated: numbers computed by a simulator") >= 1
+    assert "synthetic agentic coding workload, simulated" in (folder / "index.html").read_text()
+    page = (folder / "agentic_synthetic-simulated" / "index.html").read_text()
+    assert "Simulated: numbers computed by a simulator" in page
     assert '(simulated)"' in page  # the chart's own label
 
 
