@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.registry.shipped import shipped_recipes, shipped_registry
+from pipeline.registry.shipped import shipped_registry, simulated_recipes
 from pipeline.sweep.plan import plan
 from pipeline.sweep.simulated import Answer, simulated_point
 from pipeline.sweep.simulator_requests import profile_request, replay_request
@@ -25,9 +25,9 @@ def simulator(tmp_path) -> Simulator:
 
 
 def simulate(simulator, connection, slug, concurrency):
-    recipe = shipped_recipes()[slug]
+    recipe = simulated_recipes()[slug]
     workload = shipped_registry().workload(recipe.workload)
-    (point,) = [p for p in plan({slug: recipe}, recipe.gpu) if p.concurrency == concurrency]
+    (point,) = [p for p in plan({slug: recipe}) if p.concurrency == concurrency]
     with simulator.session() as session:
         profile = session.profile(profile_request(recipe, workload))
         asked = replay_request(point, workload, profile.facts["n_kv_blocks"])
