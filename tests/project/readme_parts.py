@@ -4,7 +4,10 @@ from pathlib import Path
 
 from pipeline.tables.markdown import columns_markdown
 from pipeline.tables.points import POINTS
+from pipeline.tables.repeats import REPEATS
 from pipeline.tables.requests import REQUESTS
+from pipeline.tables.runs import RUNS
+from pipeline.tables.samples import SAMPLES
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 README = CHECKOUT / "README.md"
@@ -12,7 +15,7 @@ README = CHECKOUT / "README.md"
 
 def with_parts(text: str) -> str:
     bench = [line for line in (CHECKOUT / "BENCH.md").read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    columns = "\n\n".join(columns_markdown(table) for table in (POINTS, REQUESTS))
+    columns = "\n\n".join(columns_markdown(table) for table in (POINTS, REPEATS, REQUESTS, SAMPLES, RUNS))
     return _filled(_filled(text, "speed", "\n".join(bench)), "columns", columns)
 
 

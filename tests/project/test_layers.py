@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ABOVE = {"pipeline.cli", "pipeline.build_command", "pipeline.launch", "pipeline.definitions"}
+COMMANDS = {f"pipeline.{path.stem}" for path in (CHECKOUT / "pipeline").glob("*_command.py")}
+ABOVE = {"pipeline.cli", "pipeline.launch", "pipeline.housekeeping", "pipeline.definitions", *COMMANDS}
 GLUE = {"pipeline.partitions", "pipeline.automation"}
 ENGINES = {"vllm", "sglang", "torch"}
 
@@ -64,3 +65,10 @@ def test_files_stay_below_300_lines_and_functions_below_45(path):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
             assert node.end_lineno - node.lineno < 45, f"{node.name} is too long"
+
+
+@pytest.mark.parametrize("root", ["cli", "definitions"])
+def test_a_process_says_how_arrow_allocates_before_anything_imports_pyarrow(root):
+    tree = ast.parse((CHECKOUT / "pipeline" / f"{root}.py").read_text(encoding="utf-8"))
+    names = [n.names[0].name if isinstance(n, ast.Import) else n.module for n in tree.body if hasattr(n, "names")]
+    assert next(name for name in names if level(name)) == "resources.arrow_memory"
