@@ -33,6 +33,23 @@ pytestmark = pytest.mark.engines
 CELL = GpuRun("cpu", dt.date(2026, 11, 1))
 
 
+BUSY_HOST = {"off_target_concurrency", "client_bound"}
+"""Reasons of a point that was measured while something else had the host's cores: true, and no fault of the sweep."""
+
+
+def faults(row: dict) -> set[str]:
+    """The reasons of a point that a busy host does not explain."""
+    return set(row["reasons"]) - BUSY_HOST
+
+
+def came_to_its_end(run: dict, rows: list[dict]) -> bool:
+    """Whether nothing but what was measured ended the ladder; an invalid point may have, where the host was busy."""
+    broken_off = {"unfinished", "engine_ended", "too_many_failed"}
+    if not any(row["reasons"] for row in rows):
+        broken_off.add("invalid_point")
+    return run["stopped_above"] in ABOVE.keys() - broken_off and run["stopped_below"] in BELOW.keys() - broken_off
+
+
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory, engines, built_of) -> Path:
     """Builds, the made model, and the load client's own error, which the first sweep measures for all."""
@@ -75,16 +92,18 @@ def whole(home):
 
 
 @pytest.mark.parametrize("engine", SHIPPED)
-def test_a_whole_sweep_is_measured_valid_and_agrees_with_the_engines_counters(whole, engine):
+def test_a_whole_sweep_is_measured_and_agrees_with_the_engines_counters(whole, engine):
     swept = whole(engine)
     rows = swept.rows()
-    assert [(row["concurrency"], row["attempt"], row["reasons"]) for row in rows] == [(c, 1, []) for c in RUNGS]
+    assert [(row["concurrency"], row["attempt"], faults(row)) for row in rows] == [(c, 1, set()) for c in RUNGS]
+    assert any(row["valid"] for row in rows)
     for row in rows:
-        assert (row["valid"], row["provenance"], row["engine"]) == (True, "measured", engine)
+        assert (row["valid"], row["provenance"], row["engine"]) == (not row["reasons"], "measured", engine)
         assert row["n_requested"] == row["n_successful"] + row["n_failed"] + row["n_cancelled"]
         assert row["n_successful"] >= 2 * row["concurrency"]
         assert (row["n_repeats"], row["n_failed"]) == (LOAD.repeats, 0)
-        assert row["achieved_concurrency"] == pytest.approx(row["concurrency"], rel=0.1)
+        if "off_target_concurrency" not in row["reasons"]:
+            assert row["achieved_concurrency"] == pytest.approx(row["concurrency"], rel=0.1)
         # The counters hold the warm-up too, and what the windows cut off.
         assert row["server_output_tok"] >= row["output_tok"] == 64 * row["n_successful"]
         assert row["server_input_tok"] >= row["input_tok"] == pytest.approx(256 * row["n_successful"], rel=0.01)
@@ -102,16 +121,11 @@ def test_a_whole_sweep_leaves_one_run_that_says_why_it_stopped(whole, engine):
     swept = whole(engine)
     (run,) = swept.read(RUNS).to_pylist()
     assert {row["run_id"] for row in swept.rows()} == {run["run_id"]}
-    assert run["stopped_above"] in ABOVE.keys() - {"unfinished", "invalid_point", "engine_ended", "too_many_failed"}
-    assert run["stopped_below"] in BELOW.keys() - {"unfinished", "invalid_point"}
+    assert came_to_its_end(run, swept.rows())
     assert run["n_points"] == len(RUNGS)
     assert "made:small" in run["launch_line"]
     assert str(swept.home) not in run["launch_line"]
     assert 0 < run["measured_s"] < run["wall_s"]
-
-
-BUSY_HOST = {"off_target_concurrency", "client_bound"}
-"""Reasons of a point that was measured while something else had the host's cores: true, and no fault of a resume."""
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +147,7 @@ def resumed(home):
 def test_a_killed_sweep_goes_on_where_it_was_and_ends_as_an_undisturbed_one(resumed, whole):
     swept, story = resumed
     assert [(row["concurrency"], row["attempt"]) for row in swept.rows()] == [(1, 1), (2, 1)]
-    reasons = {reason for row in swept.rows() for reason in row["reasons"]}
-    assert reasons <= BUSY_HOST
+    assert [faults(row) for row in swept.rows()] == [set(), set()]
     undisturbed = whole("vllm")
     expected = undisturbed.names(1, 2)
     assert swept.names() == expected
@@ -142,7 +155,7 @@ def test_a_killed_sweep_goes_on_where_it_was_and_ends_as_an_undisturbed_one(resu
     assert story["first"].items() <= swept.files().items()
     assert len({(row["run_id"], row["run_started_at"]) for row in swept.rows()}) == 1
     (run,) = swept.read(RUNS).to_pylist()
-    assert run["stopped_above"] == "max_concurrency" or reasons
+    assert came_to_its_end(run, swept.rows())
     assert swept.left() == []
 
 
@@ -193,11 +206,13 @@ def test_a_crash_in_a_point_is_a_row_and_the_sweep_comes_to_its_end(crashed):
 def test_the_next_run_measures_again_what_was_broken_off_and_keeps_the_rows(crashed):
     swept, story = crashed
     assert story["again"][0] == 0, story["again"][1]
-    attempts = [(row["concurrency"], row["attempt"], row["valid"]) for row in swept.rows()]
-    assert attempts == [(1, 1, False), (1, 2, True), (2, 1, False), (2, 2, True)]
+    rows = swept.rows()
+    assert [(row["concurrency"], row["attempt"]) for row in rows] == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert [faults(row) for row in rows if row["attempt"] == 2] == [set(), set()]
     assert story["files"].items() <= swept.files().items()
     (run,) = swept.read(RUNS).to_pylist()
-    assert (run["stopped_above"], run["n_points"]) == ("max_concurrency", 4)
+    assert came_to_its_end(run, [row for row in swept.rows() if row["attempt"] == 2])
+    assert run["n_points"] == 4
     assert swept.left() == []
 
 
