@@ -222,7 +222,7 @@ def test_shared_memory_of_a_killed_server_is_removed(run):
 def test_a_server_that_dies_while_it_serves_says_how(run):
     with run("orphan") as server:
         os.kill(server.pid, signal.SIGKILL)
-        until_s = time.monotonic() + 10
+        until_s = time.monotonic() + 60
         while server.ended() is None and time.monotonic() < until_s:
             time.sleep(0.05)
         assert server.ended().startswith("was killed, exit code -9")

@@ -60,7 +60,7 @@ def up(tmp_path, devices, world, fake="", silence_s=30.0):
 
 def runs(pid: int) -> bool:
     """Whether a process does anything any more. One that was killed takes a moment, and may wait for its parent."""
-    until_s = time.monotonic() + 5
+    until_s = time.monotonic() + 60
     while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
         if time.monotonic() > until_s:
             return True
