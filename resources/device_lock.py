@@ -22,7 +22,7 @@ from pydantic import Field
 
 from pipeline.errors import DeviceError
 from resources.atomic_files import write_bytes
-from resources.processes import Known, kill_all, known, remove_dead_segments, session_of
+from resources.processes import Known, group_of, kill_all, known, remove_dead_segments
 from resources.progress import Say
 from resources.server_container import ServerContainer
 
@@ -118,7 +118,7 @@ class Devices(dg.ConfigurableResource):
         run, server = (_known_in(holder, name) for name in ("run", "server"))
         if run and run.process():
             used = f"in use by process {run.pid}, since {holder.get('since')}"
-        elif server and session_of(server):
+        elif server and group_of(server):
             used = f"free; the next sweep ends what an interrupted one left, process {server.pid}"
         else:
             used = "free"
@@ -198,11 +198,11 @@ class Devices(dg.ConfigurableResource):
         if server is None:
             return None
         alive = keeper.process() if keeper else None
-        if alive or session_of(server):
+        if alive or group_of(server):
             say(f"{gpu}: ending a server that an interrupted sweep left, process {server.pid}")
         if alive:
             psutil.wait_procs([alive], timeout=self.leftover_timeout_s)
-        stuck = kill_all([*([alive] if alive else []), *session_of(server)])
+        stuck = kill_all([*([alive] if alive else []), *group_of(server)])
         removed = remove_dead_segments(float(holder.get("since_s", time.time())))
         if removed:
             say(f"{gpu}: removed shared memory that it left: {' '.join(removed)}")

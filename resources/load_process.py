@@ -112,7 +112,7 @@ def _tree(command: Sequence[str], variables: Mapping[str, str], folder: Path) ->
             stdin=subprocess.PIPE,  # its end is the child's signal that this process is gone
             stdout=said,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
+            process_group=0,  # no session of its own: see processes.group_of
         )
         try:
             yield process
@@ -152,14 +152,14 @@ def _signal(group: int, members: Sequence[psutil.Process], number: int) -> None:
 
 
 def _members(pid: int) -> list[psutil.Process]:
-    """The processes of the tree, and those of its session whose parent is gone."""
+    """The processes of the tree, and those of its process group whose parent is gone."""
     found = {}
     with suppress(psutil.Error):
         leader = psutil.Process(pid)
         found = {process.pid: process for process in (leader, *leader.children(recursive=True))}
     for process in psutil.process_iter():
         with suppress(psutil.Error, ProcessLookupError):
-            if os.getsid(process.pid) == pid:
+            if os.getpgid(process.pid) == pid:
                 found[process.pid] = process
     return [process for process in found.values() if _is_running(process)]
 

@@ -63,18 +63,22 @@ def _started_s(pid: int) -> float:
     return int(said.rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
 
 
-def session_of(leader: Known) -> list[psutil.Process]:
-    """Every living process of the session that ``leader`` opened, with it or after its end.
+def group_of(leader: Known) -> list[psutil.Process]:
+    """Every living process of the process group that ``leader`` opened, with it or after its end.
 
-    While one of them lives the kernel gives the session's number to nobody else, so they are ours unless the leader's
+    While one of them lives the kernel gives the group's number to nobody else, so they are ours unless the leader's
     pid is now that of a younger process.
+
+    Groups and not sessions: Linux schedules each session as one (sched_autogroup), and Linux 6.18 lets a session whose
+    engine waits with sched_yield starve the others. A load client in a session of its own then got 6 % of two cores and
+    read whole outputs at once (client_bound), on an otherwise idle host. Server and client share the run's session.
     """
     if leader.boot != boot_id():
         return []
     with contextlib.suppress(psutil.NoSuchProcess):
         if _started_s(leader.pid) > leader.started_s + 0.05:
             return []
-    return [process for process in _running() if _session(process.pid) == leader.pid]
+    return [process for process in _running() if _group(process.pid) == leader.pid]
 
 
 def tree_of(pid: int) -> list[psutil.Process]:
@@ -148,7 +152,7 @@ def _running() -> Iterator[psutil.Process]:
                 yield process
 
 
-def _session(pid: int) -> int:
+def _group(pid: int) -> int:
     with contextlib.suppress(OSError):
-        return os.getsid(pid)
+        return os.getpgid(pid)
     return -1

@@ -19,7 +19,7 @@ import psutil
 
 from pipeline.sweep.server_end import FAILURES, ending, failure, last_words
 from resources.device_lock import DeviceHold
-from resources.processes import Known, ended_by_now, kill_all, known, remove_dead_segments, session_of, tree_of
+from resources.processes import Known, ended_by_now, group_of, kill_all, known, remove_dead_segments, tree_of
 from resources.programs import N_KEPT_LINES, surroundings
 from resources.server_answers import HOST, Address, counters, flush
 from resources.server_container import ServerContainer
@@ -159,8 +159,8 @@ class RunningServer:
                 self.keeper.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.keeper.wait(grace_s + KEEPER_TIMEOUT_S)
-        left = [*tree_of(self.keeper.pid), *session_of(self.known)] if self.exit_code() is None else []
-        stuck = kill_all([*left, *session_of(self.known)])
+        left = [*tree_of(self.keeper.pid), *group_of(self.known)] if self.exit_code() is None else []
+        stuck = kill_all([*left, *group_of(self.known)])
         self.exit_code()
         self.keeper.wait()
         if self.keeper.stdout:
@@ -214,7 +214,7 @@ def start(asked: Start, held: DeviceHold) -> RunningServer:
             stdout=subprocess.PIPE,
             stderr=said,
             cwd=asked.log.parent,
-            start_new_session=True,
+            process_group=0,
             pass_fds=(held.descriptor,),
         )
     assert keeper.stdout is not None

@@ -1,4 +1,4 @@
-"""Keeps one server: starts it in a session of its own, and ends it with everything that it started.
+"""Keeps one server: starts it in a process group of its own, and ends it with everything that it started.
 
 A program of its own, so that whatever ends the run that wanted the server, SIGKILL included, ends the server as well:
 its standard input is a pipe from that run, and the end of the pipe is the order to stop. It adopts the orphans below
@@ -41,7 +41,7 @@ def keep(grace_s: float, descriptor: int, log: Path, afterwards: Sequence[str], 
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
+            process_group=0,  # no session of its own: see processes.group_of
             pass_fds=(descriptor,) if descriptor >= 0 else (),
         )
     _tell(server.pid)

@@ -198,7 +198,7 @@ def test_a_killed_parent_leaves_no_load_behind(built, tmp_path, tokenizer):
     (tmp_path / "load.json").write_text(json.dumps(config))
     code = (
         "import subprocess, sys, time\n"
-        "p = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, start_new_session=True)\n"
+        "p = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, process_group=0)\n"
         "print(p.pid, flush=True); time.sleep(60)"
     )
     child = [str(built.python), "-I", str(CHECKOUT / "resources" / "load_child.py"), "profile", "--config", "load.json"]

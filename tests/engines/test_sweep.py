@@ -37,9 +37,14 @@ BUSY_HOST = {"off_target_concurrency", "client_bound"}
 """Reasons of a point that was measured while something else had the host's cores: true, and no fault of the sweep."""
 
 
+READ_AT_ONCE = {"implausible_tpot", "percentile_missing"}
+"""What follows where a client-bound one read most outputs at once: their TPOT is 0."""
+
+
 def faults(row: dict) -> set[str]:
     """The reasons of a point that a busy host does not explain."""
-    return set(row["reasons"]) - BUSY_HOST
+    reasons = set(row["reasons"])
+    return reasons - BUSY_HOST - (READ_AT_ONCE if "client_bound" in reasons else set())
 
 
 def came_to_its_end(run: dict, rows: list[dict]) -> bool:

@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.errors import DeviceError
 from resources.device_lock import Devices
-from resources.processes import Known, known, remove_dead_segments, session_of
+from resources.processes import Known, group_of, known, remove_dead_segments
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 
@@ -25,8 +25,8 @@ def devices(tmp_path):
 
 @pytest.fixture
 def sleeper():
-    """A process in a session of its own."""
-    process = subprocess.Popen(SLEEP, start_new_session=True)
+    """A process in a process group of its own."""
+    process = subprocess.Popen(SLEEP, process_group=0)
     yield process
     process.kill()
     process.wait()
@@ -133,8 +133,8 @@ def test_a_damaged_record_ends_nothing_and_stops_nobody(devices, tmp_path, conte
 
 def test_a_session_is_known_by_its_leaders_start(sleeper):
     leader = known(sleeper.pid)
-    assert [p.pid for p in session_of(leader)] == [sleeper.pid]
-    assert session_of(Known(leader.pid, leader.started_s - 60)) == []
+    assert [p.pid for p in group_of(leader)] == [sleeper.pid]
+    assert group_of(Known(leader.pid, leader.started_s - 60)) == []
     assert psutil.pid_exists(sleeper.pid)
 
 

@@ -100,6 +100,13 @@ def test_a_server_is_up_inside_the_block_and_gone_after_it(run):
     ]
 
 
+def test_it_leads_a_process_group_in_the_session_of_the_run(run):
+    """Linux schedules sessions, not processes: a server in one of its own can starve the client that measures it."""
+    with run() as server:
+        assert os.getpgid(server.pid) == server.pid
+        assert os.getsid(server.pid) == os.getsid(0)
+
+
 def test_the_launch_line_has_neither_address_nor_key(run, tmp_path):
     with run() as server:
         assert server.launch_line == ("python", FAKE, str(tmp_path), "--served-model-name", "small")

@@ -61,6 +61,21 @@ def test_each_repeat_has_its_own_warm_up_and_starts_at_zero(far_side, built, tmp
     assert nothing_is_left(far_side)
 
 
+def test_it_leads_a_process_group_in_the_session_of_the_run(far_side, built, tmp_path):
+    (far_side.parent / "does").write_text("hang")
+    seen = []
+
+    def alive():
+        pids = far_side.parent / "pids"
+        if pids.exists() and (written := pids.read_text()):
+            seen.extend((pid, os.getpgid(pid), os.getsid(pid)) for pid in json.loads(written))
+        return "seen" if seen else None
+
+    assert run(far_side, built, load(tmp_path), alive).ended == "seen"
+    pid, group, session = seen[0]
+    assert (group, session) == (pid, os.getsid(0))
+
+
 def test_a_server_that_ended_ends_the_load_and_keeps_what_was_recorded(far_side, built, tmp_path):
     (far_side.parent / "does").write_text("hang")
     records = far_side.parent / "runs"

@@ -8,12 +8,12 @@ import psutil
 import pytest
 
 from resources import processes
-from resources.processes import Known, ended_by_now, known, session_of
+from resources.processes import Known, ended_by_now, group_of, known
 
 
 @pytest.fixture
 def sleeper():
-    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], process_group=0)
     yield process
     process.kill()
     process.wait()
@@ -26,19 +26,19 @@ def test_a_step_of_the_clock_makes_no_other_process_of_one(sleeper, monkeypatch,
     monkeypatch.setattr("psutil._pslinux.boot_time", lambda: boot_s + step_s)
     assert known(sleeper.pid) == before
     assert before.process() is not None
-    assert [p.pid for p in session_of(before)] == [sleeper.pid]
+    assert [p.pid for p in group_of(before)] == [sleeper.pid]
 
 
 def test_nothing_of_before_a_restart_of_the_host_is_known_again(sleeper):
     now = known(sleeper.pid)
     before = Known(now.pid, now.started_s, boot="another start")
     assert before.process() is None
-    assert session_of(before) == []
+    assert group_of(before) == []
 
 
 def test_an_ended_process_is_nobody_and_its_session_is_not_that_of_a_younger_one(sleeper):
     assert ended_by_now(2**22 + 1).process() is None
-    assert session_of(Known(sleeper.pid, known(sleeper.pid).started_s - 60)) == []
+    assert group_of(Known(sleeper.pid, known(sleeper.pid).started_s - 60)) == []
 
 
 def test_a_name_with_a_bracket_does_not_hide_the_start(tmp_path):
