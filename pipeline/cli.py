@@ -66,14 +66,18 @@ MAKES_HOME = {"import", "instance", "measure", "restore", "sweep", "ui"}
 def options(
     context: typer.Context,
     home: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads annotations at run time
-        typer.Option(envvar="FRONTIER_HOME", help="Folder of the store, the site and the Dagster instance."),
+        Optional[str],  # noqa: UP045 - typer reads annotations at run time
+        typer.Option(
+            metavar="FOLDER", envvar="FRONTIER_HOME", help="Folder of the store, the site and the Dagster instance."
+        ),
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Options of every command."""
     if home is not None:
-        os.environ["FRONTIER_HOME"] = str(home.resolve())
+        if not home.strip():
+            raise FrontierError("no folder is named", where=f"--home {home!r}", next_step="Name one, or leave it out.")
+        os.environ["FRONTIER_HOME"] = str(Path(home).resolve())
     os.environ["FRONTIER_DEBUG"] = "1" if debug else ""
     named = os.environ.get("FRONTIER_HOME")
     if named and context.invoked_subcommand not in MAKES_HOME and "--help" not in sys.argv:
@@ -165,7 +169,8 @@ def publish(
     """Build every page and the site from what is stored."""
     from pipeline.launch import Launch
 
-    days = ["" if day is None else as_day(day) for day in (as_of, corrections_until)]
+    given = {"--as-of": as_of, "--corrections-until": corrections_until}
+    days = ["" if day is None else as_day(day, option) for option, day in given.items()]
     with Launch.at_home() as launch:
         publish_pages(launch, launch.gpus_with_results(), *days)
 

@@ -36,6 +36,10 @@ def cost(
     out = Console(highlight=False, markup=False)
     for name, value in (("--usd", usd), ("--speed", speed), ("--cap", cap), ("--load", load)):
         _refuse_beyond(name, value)
+    if usd is not None and tier:
+        raise FrontierError(
+            "a price and a tier, which has its own", where=f"--usd {usd:g} --tier {tier}", next_step="Leave one out."
+        )
     parsed = _weights(weights)
     for page in stored_pages(gpu, model, "cost"):
         data = calculator_data(page)

@@ -52,7 +52,7 @@ def prices_add(
     body = _row(gpu, tier, usd_per_gpu_hour, valid_from, source, where="prices add")
     with Launch.at_home() as launch:
         refuse_odd_day(body["valid_from"], launch.today)
-        edit, cells = launch.change_prices(lambda book: book.add({**body, "valid_to": _day(valid_to)}))
+        edit, cells = launch.change_prices(lambda book: book.add({**body, "valid_to": _day(valid_to, "--to")}))
         out.print(f"added {_words(edit)}")
         if edit.before:
             out.print(
@@ -83,7 +83,7 @@ def prices_correct(
 
     body = _row(gpu, tier, usd_per_gpu_hour, valid_from, source, where="prices correct")
     body["correction_reason"] = one_line("--reason", reason)
-    first_day = _day(new_from)
+    first_day = _day(new_from, "--new-from")
     with Launch.at_home() as launch:
         today = launch.today
         refuse_odd_day(first_day or body["valid_from"], today, "--new-from" if first_day else "--from")
@@ -175,7 +175,7 @@ def _row(gpu: str, tier: str, usd_per_gpu_hour: float, valid_from: str, source: 
         "gpu": require(registry.gpus, gpu, kind="gpu", where=where),
         "tier": require(registry.tiers, tier, kind="tier", where=where),
         "usd_per_gpu_hour": _rate(usd_per_gpu_hour),
-        "valid_from": dt.date.fromisoformat(as_day(valid_from)),
+        "valid_from": dt.date.fromisoformat(as_day(valid_from, "--from")),
         "source": one_line("--source", source),
     }
 
@@ -192,8 +192,8 @@ def _rate(usd_per_gpu_hour: float) -> float:
     return usd_per_gpu_hour
 
 
-def _day(text: str) -> dt.date | None:
-    return dt.date.fromisoformat(as_day(text)) if text else None
+def _day(text: str, option: str) -> dt.date | None:
+    return dt.date.fromisoformat(as_day(text, option)) if text else None
 
 
 def _words(edit: "Edit") -> str:

@@ -41,6 +41,12 @@ def test_a_number_beyond_its_bounds_is_one_sentence(frontier, option, value, bou
     assert lines[0].startswith(f"error: {option}: ")
 
 
+def test_a_price_of_ones_own_and_a_tier_are_not_both_taken(frontier):
+    code, _, lines = frontier("cost", "h100", "gpt2", "--usd", "2", "--tier", "on_demand")
+    assert code == 1
+    assert lines == ["error: --usd 2 --tier on_demand: a price and a tier, which has its own. Leave one out."]
+
+
 def test_the_bounds_themselves_are_answered(imported):
     numbers = ("--usd", "1000", "--load", "1e15", "--cap", "1e6", "--speed", "0", "--weights", "1e9,0,0")
     assert imported("cost", "h100", "deepseek_v4_1_flash", *numbers)[0] == 0

@@ -56,7 +56,7 @@ def test_a_device_is_quarantined_with_a_reason_and_released(frontier):
 def test_an_empty_argument_is_not_one_that_was_left_out(frontier):
     assert frontier("runs", "")[2] == ["error: runs '': names no run. Take the id from frontier runs."]
     for option in ("--as-of", "--corrections-until"):
-        assert "error: '': not a day; expected YYYY-MM-DD" in frontier("publish", option, "")[2][-1]
+        assert f"error: {option} '': not a day; expected YYYY-MM-DD" in frontier("publish", option, "")[2][-1]
 
 
 def test_the_instance_says_what_edited_settings_lack(frontier, tmp_path):
@@ -82,6 +82,13 @@ def test_a_home_that_cannot_be_made_is_not_a_matter_of_permissions(frontier):
     code, _, lines = frontier("--home", "/proc/x", "restore", __file__)
     assert code == 1
     assert "/proc/x: cannot be written (No such file or directory). No folder can be made there" in lines[-1]
+
+
+def test_an_empty_home_is_no_home(frontier):
+    for typed in (("--home", "", "runs"), ("--home", " ", "publish")):
+        code, said, lines = frontier(*typed)
+        assert (code, said) == (1, "")
+        assert lines == [f"error: --home {typed[1]!r}: no folder is named. Name one, or leave it out."]
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_the_first_day_of_a_price_is_corrected_and_the_row_before_ends_there(fro
     [
         ("2", "0001-01-01", (), "--from 0001-01-01: no price begins on that day; expected 2020-01-01 to 20"),
         ("2", "9999-12-31", (), "--from 9999-12-31: no price begins on that day"),
-        ("2", "", (), "'': not a day"),
+        ("2", "", (), "--from '': not a day"),
         ("0", "2026-05-01", (), "USD_PER_GPU_HOUR 0: not a price; expected more than 0 and at most 1,000 USD"),
         ("nan", "2026-05-01", (), "USD_PER_GPU_HOUR nan: not a price"),
         ("2", "2026-05-01", ("--source", " "), "--source: not one line of text"),
