@@ -29,9 +29,18 @@ def _corrections(page: Page, cost: TierCost) -> Iterator[str]:
 
 def _change(made: PriceCorrection) -> str:
     became, was = _rate(made.became_usd_per_gpu_hour), _rate(made.was_usd_per_gpu_hour)
-    if became == was:
-        return f"its source or its days; {became} per GPU-hour stays"
-    return f"{became} per GPU-hour, was {was}"
+    days = list(_days(made))
+    if became != was:
+        return ", ".join([f"{became} per GPU-hour, was {was}", *days])
+    return f"{', '.join(days) or 'its source'}; {became} per GPU-hour stays"
+
+
+def _days(made: PriceCorrection) -> Iterator[str]:
+    if made.became_valid_from != made.was_valid_from:
+        yield f"from {made.became_valid_from}, was from {made.was_valid_from}"
+    if made.became_valid_to != made.was_valid_to:
+        became, was = (str(day) if day else "the next price" for day in (made.became_valid_to, made.was_valid_to))
+        yield f"until {became}, was until {was}"
 
 
 def _rate(usd_per_gpu_hour: float) -> str:

@@ -125,6 +125,10 @@ def test_a_correction_counts_on_every_day_of_its_row_and_the_page_says_what_was_
             "was_usd_per_gpu_hour": 5.0,
             "became_usd_per_gpu_hour": 5.5,
             "reason": "per node",
+            "was_valid_from": "2026-09-07",
+            "became_valid_from": "2026-09-07",
+            "was_valid_to": None,
+            "became_valid_to": None,
         }
     ]
     history.runs.run("publish_site")

@@ -3,6 +3,8 @@
 import dataclasses
 import datetime as dt
 
+import pytest
+
 from pipeline.cost.price_book import PriceCorrection
 from pipeline.cost.tco import ComputedRate, CostInput, CostPart
 from pipeline.pages.build import build_sections
@@ -12,9 +14,10 @@ from pipeline.pages.run_page import run_files
 from tests.unit.pages.pairs import H100_PRICES, h100_rows, pair_of, price
 
 PRICE_ID = str(H100_PRICES[0]["price_id"])
+MAY, JUNE, JULY = (dt.date(2026, month, 1) for month in (5, 6, 7))
 MADE = (
-    PriceCorrection(dt.date(2026, 9, 1), 1.10, 1.15, "per node"),
-    PriceCorrection(dt.date(2026, 10, 1), 1.15, 1.1725, "a slip"),
+    PriceCorrection(dt.date(2026, 9, 1), 1.10, 1.15, "per node", MAY, MAY),
+    PriceCorrection(dt.date(2026, 10, 1), 1.15, 1.1725, "a slip", MAY, MAY),
 )
 RATE = ComputedRate(
     valid_from=dt.date(2026, 1, 1),
@@ -44,11 +47,21 @@ def test_every_correction_of_a_price_is_a_sentence_with_its_day_both_rates_and_t
     ]
 
 
-def test_a_correction_that_leaves_the_rate_says_that_it_stays():
-    made = PriceCorrection(dt.date(2026, 9, 1), 1.10, 1.10, "the quote, not the invoice")
+@pytest.mark.parametrize(
+    ("became", "days", "words"),
+    [
+        (1.10, (MAY, MAY, None, None), "its source; $1.10 per GPU-hour stays"),
+        (1.10, (MAY, JUNE, None, None), "from 2026-06-01, was from 2026-05-01; $1.10 per GPU-hour stays"),
+        (1.10, (MAY, MAY, JUNE, JULY), "until 2026-07-01, was until 2026-06-01; $1.10 per GPU-hour stays"),
+        (1.20, (MAY, JUNE, None, None), "$1.20 per GPU-hour, was $1.10, from 2026-06-01, was from 2026-05-01"),
+        (1.10, (MAY, MAY, None, JULY), "until 2026-07-01, was until the next price; $1.10 per GPU-hour stays"),
+    ],
+)
+def test_a_correction_says_what_it_changed_and_that_the_rate_stays(became, days, words):
+    made = PriceCorrection(dt.date(2026, 9, 1), 1.10, became, "an invoice", *days)
     assert price_notes(page_of(corrections={PRICE_ID: (made,)})) == [
-        "The price of the tier “Owning at Large Hyperscaler Volume” was corrected on 2026-09-01: its source or its "
-        "days; $1.10 per GPU-hour stays. Reason: the quote, not the invoice"
+        f"The price of the tier “Owning at Large Hyperscaler Volume” was corrected on 2026-09-01: {words}. "
+        "Reason: an invoice"
     ]
 
 
