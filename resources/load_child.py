@@ -17,7 +17,29 @@ def _end_with_parent() -> None:
     os.killpg(os.getpgid(0), signal.SIGKILL)
 
 
+def _free_lanes_between_phases() -> None:
+    """Every phase begins with all of its lanes free.
+
+    AIPerf 0.13 frees the lanes of sessions that a phase broke off when the phase's last answer comes. Where the phase
+    ends while every session waits for its tool, that answer came before, and no later phase sends anything.
+    """
+    from aiperf.timing.concurrency import ConcurrencyManager
+
+    configure = ConcurrencyManager.configure_for_phase
+
+    def free_and_configure(manager, phase, *arguments, **named):
+        begun = manager.__dict__.setdefault("begun_phases", [])
+        for earlier in begun:
+            if earlier != phase:
+                manager.release_stuck_slots(earlier)
+        begun.append(phase)
+        return configure(manager, phase, *arguments, **named)
+
+    ConcurrencyManager.configure_for_phase = free_and_configure
+
+
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    _free_lanes_between_phases()
     sys.argv[0] = "aiperf"
     runpy.run_module("aiperf", run_name="__main__", alter_sys=False)

@@ -181,6 +181,12 @@ def test_an_agentic_session_grows_turn_by_turn(send):
     assert answer.client_output_tok == sum(row["output_tok"] for row in measured(answer))
 
 
+def test_a_phase_that_ends_while_every_session_waits_for_its_tool_keeps_no_lane_from_the_next(send):
+    answer = send(Script(ttft_s=0.01, tpot_s=0.0002), "agentic_4k", concurrency=1, repeats=3, warmup_s=1, window_s=3)
+    assert answer.ended is None
+    assert [len({row["phase"] for row in repeat.requests}) for repeat in answer.repeats] == [2, 2, 2]
+
+
 def test_an_end_of_the_server_ends_the_load_before_its_window_does(send, generator):
     started_s = time.monotonic()
 
