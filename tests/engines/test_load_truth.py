@@ -113,6 +113,12 @@ def test_tokens_are_exact_in_every_repeat_and_each_has_prompts_of_its_own(send, 
     assert nothing_is_left(generator)
 
 
+def test_the_client_waits_without_a_core_of_the_engines(send):
+    answer = send(Script(), concurrency=1)
+    assert len(measured(answer)) >= 2
+    assert answer.client_cpu_cores < 0.5
+
+
 def test_first_token_is_that_of_any_channel_and_no_role_chunk(send):
     for _ in range(N_TRIES):
         answer = send(Script(role_chunk=True, reasoning_tok=10, chunk_tok=4))

@@ -45,6 +45,12 @@ def test_one_process_does_a_warm_up_and_a_window_for_each_repeat():
         ("repeat_2", "profiling", 12),
     ]
     assert {(phase["concurrency"], phase["gracePeriod"]) for phase in phases} == {(8, 15)}
+    assert {(phase["type"], phase["rate"]) for phase in phases} == {("constant", 1_000)}
+
+
+def test_the_load_generator_looks_for_a_free_lane_more_often_where_there_are_many():
+    phases = config(point(concurrency=500))["benchmark"]["phases"]
+    assert {(phase["type"], phase["rate"], phase["concurrency"]) for phase in phases} == {("constant", 5_000, 500)}
 
 
 def test_prompts_of_a_fixed_length_are_never_used_twice():
@@ -89,7 +95,7 @@ def test_the_published_scenario_is_one_process_a_repeat_with_a_seed_of_its_own()
     assert batches(asked) == [Batch(0, 1, 7), Batch(1, 1, 8), Batch(2, 1, 9)]
     benchmark = config(asked)["benchmark"]
     assert benchmark["scenario"] == "inferencex-agentx-mvp"
-    assert [phase["name"] for phase in benchmark["phases"]] == ["repeat_0"]
+    assert [(phase["name"], phase["type"]) for phase in benchmark["phases"]] == [("repeat_0", "concurrency")]
     assert "unsafeOverride" not in benchmark
     assert aiperf_variables(asked)["HF_HUB_OFFLINE"] == "0"
 
