@@ -170,7 +170,7 @@ def publish(
     from pipeline.launch import Launch
 
     given = {"--as-of": as_of, "--corrections-until": corrections_until}
-    days = ["" if day is None else as_day(day, option) for option, day in given.items()]
+    days = ["" if day is None else as_day(day, option).isoformat() for option, day in given.items()]
     with Launch.at_home() as launch:
         publish_pages(launch, launch.gpus_with_results(), *days)
 

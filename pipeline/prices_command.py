@@ -175,7 +175,7 @@ def _row(gpu: str, tier: str, usd_per_gpu_hour: float, valid_from: str, source: 
         "gpu": require(registry.gpus, gpu, kind="gpu", where=where),
         "tier": require(registry.tiers, tier, kind="tier", where=where),
         "usd_per_gpu_hour": _rate(usd_per_gpu_hour),
-        "valid_from": dt.date.fromisoformat(as_day(valid_from, "--from")),
+        "valid_from": as_day(valid_from, "--from"),
         "source": one_line("--source", source),
     }
 
@@ -193,7 +193,7 @@ def _rate(usd_per_gpu_hour: float) -> float:
 
 
 def _day(text: str, option: str) -> dt.date | None:
-    return dt.date.fromisoformat(as_day(text, option)) if text else None
+    return as_day(text, option) if text else None
 
 
 def _words(edit: "Edit") -> str:

@@ -50,10 +50,10 @@ def _derive(launch: "Launch", cells: Collection[str], doing: str) -> set[str]:
     return {cell.partition("|")[0] for cell in cells}
 
 
-def as_day(text: str, option: str) -> str:
-    """The day that was given to an option, as YYYY-MM-DD. Raises FrontierError, which names the option."""
+def as_day(text: str, option: str) -> dt.date:
+    """The day YYYY-MM-DD that was given to an option. Raises FrontierError, which names the option."""
     try:
-        return dt.date.fromisoformat(text).isoformat()
+        return dt.date.fromisoformat(text)
     except ValueError:
         where = f"{option} {text.strip() or repr(text)}"
         raise FrontierError("not a day", where=where, expected="YYYY-MM-DD", next_step="Correct the date.") from None

@@ -110,7 +110,7 @@ def _sweep(gpu: str, run_date: str, config: dict[str, object], *, publish_after:
     from pipeline.launch import Launch
     from pipeline.publish_command import as_day, publish_pages
 
-    day = dt.date.fromisoformat(as_day(run_date, "--run-date")) if run_date else None
+    day = as_day(run_date, "--run-date") if run_date else None
     with Launch.beside_others() as launch:
         cell, done = launch.sweep(gpu, day, config)
         out.print(

@@ -28,11 +28,10 @@ def _free_lanes_between_phases() -> None:
     configure = ConcurrencyManager.configure_for_phase
 
     def free_and_configure(manager, phase, *arguments, **named):
-        begun = manager.__dict__.setdefault("begun_phases", [])
-        for earlier in begun:
-            if earlier != phase:
-                manager.release_stuck_slots(earlier)
-        begun.append(phase)
+        before = manager.__dict__.get("phase_before", phase)
+        if before != phase:
+            manager.release_stuck_slots(before)
+        manager.phase_before = phase
         return configure(manager, phase, *arguments, **named)
 
     ConcurrencyManager.configure_for_phase = free_and_configure

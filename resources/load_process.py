@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 
+from resources.processes import Known, group_of, is_running, known, tree_of
 from resources.programs import surroundings
 
 POLL_S = 0.5
@@ -114,20 +115,21 @@ def _tree(command: Sequence[str], variables: Mapping[str, str], folder: Path) ->
             stderr=subprocess.STDOUT,
             process_group=0,  # no session of its own: see processes.group_of
         )
+        leader = known(process.pid)
         try:
             yield process
         except BaseException:
-            _end(process, goodbye_s=0)  # nobody reads what it would still write
+            _end(process, leader, goodbye_s=0)  # nobody reads what it would still write
             raise
         finally:
-            _end(process, GOODBYE_S)
+            _end(process, leader, GOODBYE_S)
             if process.stdin is not None:
                 process.stdin.close()
 
 
-def _end(process: "subprocess.Popen[bytes]", goodbye_s: float) -> None:
+def _end(process: "subprocess.Popen[bytes]", leader: Known, goodbye_s: float) -> None:
     """End the tree and its shared memory: SIGTERM, and SIGKILL after the goodbye. A group that is gone is no error."""
-    tree = _members(process.pid)
+    tree = _members(leader)
     if not tree:
         return
     shared = _shared_memory(tree)
@@ -151,23 +153,10 @@ def _signal(group: int, members: Sequence[psutil.Process], number: int) -> None:
             member.send_signal(number)
 
 
-def _members(pid: int) -> list[psutil.Process]:
+def _members(leader: Known) -> list[psutil.Process]:
     """The processes of the tree, and those of its process group whose parent is gone."""
-    found = {}
-    with suppress(psutil.Error):
-        leader = psutil.Process(pid)
-        found = {process.pid: process for process in (leader, *leader.children(recursive=True))}
-    for process in psutil.process_iter():
-        with suppress(psutil.Error, ProcessLookupError):
-            if os.getpgid(process.pid) == pid:
-                found[process.pid] = process
-    return [process for process in found.values() if _is_running(process)]
-
-
-def _is_running(process: psutil.Process) -> bool:
-    with suppress(psutil.Error):
-        return bool(process.status() != psutil.STATUS_ZOMBIE)
-    return False
+    found = {process.pid: process for process in (*tree_of(leader.pid), *group_of(leader))}
+    return [process for process in found.values() if is_running(process)]
 
 
 def _shared_memory(tree: Sequence[psutil.Process]) -> list[Path]:
@@ -182,11 +171,9 @@ def _shared_memory(tree: Sequence[psutil.Process]) -> list[Path]:
 def _tree_cpu_s(pid: int) -> float:
     """User and system seconds of a process, its running descendants, and the ended ones that it waited for."""
     total_s = 0.0
-    with suppress(psutil.Error):
-        leader = psutil.Process(pid)
-        for process in (leader, *leader.children(recursive=True)):
-            with suppress(psutil.Error):
-                total_s += sum(process.cpu_times()[:4])
+    for process in tree_of(pid):
+        with suppress(psutil.Error):
+            total_s += sum(process.cpu_times()[:4])
     return total_s
 
 

@@ -35,7 +35,7 @@ class Known:
         with contextlib.suppress(psutil.NoSuchProcess):
             found = psutil.Process(self.pid)
             same = self.boot == boot_id() and abs(_started_s(self.pid) - self.started_s) < 0.05
-            return found if same and found.status() != psutil.STATUS_ZOMBIE else None
+            return found if same and is_running(found) else None
         return None
 
 
@@ -87,6 +87,13 @@ def tree_of(pid: int) -> list[psutil.Process]:
         root = psutil.Process(pid)
         return [root, *root.children(recursive=True)]
     return []
+
+
+def is_running(process: psutil.Process) -> bool:
+    """Whether it lives: one that ended and was not waited for does not."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    return False
 
 
 def kill_all(processes: list[psutil.Process], timeout_s: float = 5.0) -> list[psutil.Process]:
@@ -146,10 +153,7 @@ def _inode_in_shared_memory(link: Path) -> int | None:
 
 
 def _running() -> Iterator[psutil.Process]:
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if process.status() != psutil.STATUS_ZOMBIE:
-                yield process
+    return (process for process in psutil.process_iter() if is_running(process))
 
 
 def _group(pid: int) -> int:

@@ -8,6 +8,7 @@ import dagster as dg
 from assets import raw_results
 from assets.price_book import price_book
 from pipeline import definitions
+from tests.tco_inputs import tco_block
 
 CURVE = ((60.0, 9000.0), (90.0, 7000.0))
 
@@ -64,13 +65,7 @@ def test_a_price_of_one_gpu_asks_for_its_cells_then_its_pages_then_the_site(grap
 
 def test_inputs_of_a_computed_price_and_a_correction_ask_as_a_new_price_does(graph):
     cursor = settled(graph)
-    inputs = {
-        "server_capital_usd_gpu": 35040.0, "network_capital_usd_gpu": 0.0, "life_years": 4.0, "pue": 1.0,
-        "cost_of_capital_share_year": 0.0, "maintenance_share_year": 0.0, "colocation_usd_kw_month": 0.0,
-        "it_power_kw_gpu": 1.0, "power_usd_kwh": 0.0, "utilisation_share": 0.5,
-    }  # fmt: skip
-    lines = [f"{key} = {{ value = {value}, as_of = 2026-10-01, source = 'x' }}\n" for key, value in inputs.items()]
-    (graph.home / "tco.toml").write_text("[h100]\n" + "".join(lines))
+    (graph.home / "tco.toml").write_text(tco_block("h100", "2026-10-01", "x"))
     graph.runs.run("observe_prices")
     cursor, asked = requested(graph, cursor)
     assert asked == {"cost_tables": {"h100|2026-10-02"}}

@@ -13,6 +13,7 @@ from resources.change_log import ChangeLog
 from resources.dagster_runs import QUIET
 from resources.result_store import read_parquet
 from resources.warehouse import Warehouse
+from tests.tco_inputs import tco_block
 
 CURVE = ((60.0, 9000.0), (90.0, 7000.0))
 DAYS = tuple(map(dt.date.fromisoformat, ("2026-09-01", "2026-09-05", "2026-09-08")))
@@ -163,14 +164,7 @@ def test_a_run_after_the_correction_has_no_cost_at_the_row_that_was_corrected(hi
     assert found == [{4.0, 4.5}, {4.5}, set()]
 
 
-TCO = "[b300]\n" + "".join(
-    f"{key} = {{ value = {value}, as_of = 2026-10-01, source = 'an invoice' }}\n"
-    for key, value in {
-        "server_capital_usd_gpu": 35040.0, "network_capital_usd_gpu": 0.0, "life_years": 4.0,
-        "cost_of_capital_share_year": 0.0, "maintenance_share_year": 0.0, "colocation_usd_kw_month": 0.0,
-        "it_power_kw_gpu": 1.0, "power_usd_kwh": 0.25, "pue": 1.2, "utilisation_share": 0.5,
-    }.items()
-)  # fmt: skip
+TCO = tco_block("b300", "2026-10-01", "an invoice", power_usd_kwh=0.25, pue=1.2)
 
 
 def test_a_computed_price_stands_beside_the_quoted_ones_from_its_newest_input_on_and_shows_them_all(history):

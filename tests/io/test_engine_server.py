@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from pipeline.sweep.launch_line import ServerPlan
 from resources import engine_server
 from resources.device_lock import Devices
 from resources.engine_server import EngineServers
+from tests.io.other_runs import run_with_server
 
 FAKE = str(CHECKOUT / "tests" / "fakes" / "engine.py")
 ENVIRONMENT = Environment(installer="uv", lock="fake.lock", version_code="")
@@ -279,18 +279,9 @@ with Devices(root_dir=folder + "/devices").hold("cpu", print) as held:
 @pytest.fixture
 def other_run(tmp_path):
     """Another run with a server up: its process, the server's pid and the keeper's."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", CHILD_RUN, str(CHECKOUT), str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
-    words: list[str] = []
-    while not words or words[0] != "UP":
-        line = process.stdout.readline()
-        assert line, "the other run ended"
-        words = line.split()
-    yield process, int(words[1]), int(words[2])
-    process.kill()
-    process.communicate()
-    psutil.wait_procs([psutil.Process(pid) for pid in (int(words[1]), int(words[2])) if psutil.pid_exists(pid)], 10)
+    with run_with_server(CHILD_RUN, tmp_path) as (process, *pids):
+        yield process, *pids
+    psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], 10)
 
 
 def test_a_second_sweep_on_a_device_is_refused_and_told_who_holds_it(other_run, devices):

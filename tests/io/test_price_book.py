@@ -4,6 +4,7 @@ import pytest
 
 from pipeline.errors import PriceError
 from resources.price_book import PriceBook
+from tests.tco_inputs import tco_block
 
 HEADER = "gpu,tier,usd_per_gpu_hour,valid_from,valid_to,source\n"
 BOOK = HEADER + "h100,retail,1.30,2026-03-18,2026-07-31,a table\nh100,retail,1.780,2026-07-31,,a table\n"
@@ -81,14 +82,7 @@ def test_every_fault_of_a_file_is_named_with_its_line(book, tmp_path):
     assert overlap.startswith("prices.csv lines 3 and 5: h100/retail/2026-07-31 and h100/retail/2026-08-15 overlap")
 
 
-TCO = "".join(
-    f"{key} = {{ value = {value}, as_of = 2026-01-01, source = 'example' }}\n"
-    for key, value in {
-        "server_capital_usd_gpu": 35040.0, "network_capital_usd_gpu": 0.0, "life_years": 4.0,
-        "cost_of_capital_share_year": 0.0, "maintenance_share_year": 0.0, "colocation_usd_kw_month": 0.0,
-        "it_power_kw_gpu": 1.0, "power_usd_kwh": 0.0, "pue": 1.0, "utilisation_share": 0.5,
-    }.items()
-)  # fmt: skip
+TCO = tco_block("h100", "2026-01-01", "example")
 
 
 def test_computed_prices_stand_in_the_book_beside_the_quoted_ones_and_move_the_version_of_their_gpu(tmp_path):
@@ -96,7 +90,7 @@ def test_computed_prices_stand_in_the_book_beside_the_quoted_ones_and_move_the_v
     (tmp_path / "tco.toml").write_text("")
     book = PriceBook(file=str(tmp_path / "prices.csv"), tco_file=str(tmp_path / "tco.toml"))
     before = book.versions(["h100", "b300"])
-    (tmp_path / "tco.toml").write_text(f"[h100]\n{TCO}")
+    (tmp_path / "tco.toml").write_text(TCO)
     rows = book.tables(["h100"])["h100"].to_pylist()
     assert [(row["tier"], row["usd_per_gpu_hour"]) for row in rows] == [("retail", 1.3), ("retail", 1.78), ("tco", 2.0)]
     after = book.versions(["h100", "b300"])

@@ -4,8 +4,6 @@ import dataclasses
 import datetime as dt
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import psutil
@@ -20,6 +18,7 @@ from resources.device_lock import Devices
 from resources.engine_server import EngineServers
 from resources.server_container import ServerContainer
 from tests.io.images import REFERENCE, image_plan, make_world
+from tests.io.other_runs import run_with_server
 from tests.io.test_engine_server import FAKE, plan
 
 
@@ -141,19 +140,8 @@ with Devices(root_dir=str(folder / "devices")).hold("cpu", print) as held:
 @pytest.fixture
 def other_run(tmp_path, world):
     """Another run with a container up: its process, the pid of the program that started it, and the keeper's."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", OTHER_RUN, str(CHECKOUT), str(tmp_path), world.program],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    words: list[str] = []
-    while not words or words[0] != "UP":
-        line = process.stdout.readline()
-        assert line, "the other run ended"
-        words = line.split()
-    yield process, int(words[1]), int(words[2])
-    process.kill()
-    process.communicate()
+    with run_with_server(OTHER_RUN, tmp_path, world.program) as run:
+        yield run
 
 
 def test_a_killed_run_takes_its_container_with_it(other_run, devices, world):
